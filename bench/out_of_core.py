@@ -2,7 +2,7 @@
 """Trains on a graph whose features and topology are several times the memory limit, and compares the disk's use with its
 capability. Writes bench/results/out_of_core.json.
 
-    bench/out_of_core.py [--build build/release] [--scale 25] [--times 4] [--epochs 2] [--accuracy amazon_cs,…]
+    bench/out_of_core.py [--build build/release] [--scale 25] [--times 4] [--accuracy amazon_cs,…]
         [--peer-python FILE] [--sources DIR] [--other-peers FILE] [--output FILE]
 
 The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
@@ -15,16 +15,21 @@ copies of the graph that are ordered by part (`--max-load 1.1` for hanoi's), in 
 
 joestar-1 and joestar-2 train from the graph in host memory, without a limit.
 
+The disk's rates are measured by gnomon's reader (build/release/bench/bench_disk, at random places of the graph's features) before and
+after each plan that reads it, as a shared disk's change from minute to minute, and their means are what the plan's reads are held
+against and its prediction takes.
+
 Rows: the `value` of `what` on `graph`, its reference `of`, and their `ratio`.
 
 - sequential_read, random_read: bytes and reads per second of gnomon's reader beside as many threads that call pread, at the same block size
   and queue depth (build/release/bench/bench_disk).
-- epoch: seconds beside those of ns-mem; the last epoch, in which caches are warm.
-- reads: reads per second of that epoch beside the disk's random reads per second, as profiled.
-- read_bandwidth: bytes read per second of that epoch beside the disk's sequential bandwidth, as profiled.
+- epoch: seconds beside those of ns-mem; the last epoch of EPOCHS: the second where caches keep what was read, which is the one that is
+  predicted; the fourth of ns-ext-presample, as presampling knows the first two.
+- reads: reads per second of that epoch beside the disk's random reads per second.
+- read_bandwidth: bytes read per second of that epoch beside the disk's sequential bandwidth.
 - read_bytes: of that epoch beside the bytes of the graph.
 - peak_memory: the control group's, page cache included, beside its limit.
-- macro_read: bytes per second while a macro-batch is read and built, beside the disk's sequential bandwidth, as profiled.
+- macro_read: bytes per second while a macro-batch is read and built, beside the disk's sequential bandwidth.
 - predicted_vs_measured: the predicted epoch beside the measured one.
 - same_bits: whether the weights equal those of ns-mem.
 - peer_epoch: seconds of a peer's epoch in a group with ns-ext's limit, beside ns-mem's; the last of --peer-epochs of its fastest setting.
@@ -61,6 +66,7 @@ PLANS = ["ns-ext", "ns-ext-presample", "ginex"]
 MACRO_PLANS = {"mariusgnn": {"partitioner": "random", "partitions": 32, "resident": 2},
                "hanoi": {"partitioner": "gnn_aware", "partitions": 128, "resident": 2, "hub_ratio": 0.001}}
 PLANS_IN_MEMORY = ["joestar-1", "joestar-2"]
+EPOCHS = {"ns-mem": 6, "ns-ext": 2, "ns-ext-presample": 4, "ginex": 2, "mariusgnn": 3, "hanoi": 3, "joestar-1": 4, "joestar-2": 4}
 
 
 def row(what, plan, value, of):
@@ -69,17 +75,35 @@ def row(what, plan, value, of):
     return {"what": what, "plan": plan, "value": value, "of": of, "ratio": ratio}
 
 
-def reader_rows(options):
+@dataclasses.dataclass
+class DiskRates:
+    """Of gnomon's reader."""
+
+    bytes_per_s: float
+    reads_per_s: float
+
+
+def measure_disk(options, store, cases, seconds):
+    """Benchmarks of reads from the graph's features, by name."""
+    command = [options.build / "bench/bench_disk", "--benchmark_format=json", f"--benchmark_min_time={seconds}",
+               f"--benchmark_filter=({cases})"]
+    answer = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, cwd=options.work,
+                            env=os.environ | {"GNOMON_BENCH_FILE": str((store / "features.npy").resolve())})
+    return [each for each in json.loads(answer.stdout)["benchmarks"] if "items_per_second" in each]
+
+
+def rates_now(options, store):
+    runs = measure_disk(options, store, "by_reader.*(4096/depth:64/random:1|65536/depth:64/random:0)", 1)
+    return DiskRates(max(each["bytes_per_second"] for each in runs if "random:0" in each["name"]),
+                     max(each["items_per_second"] for each in runs if "random:1" in each["name"]))
+
+
+def reader_rows(options, store):
     """The rates of our two backends beside the rate of plain threads."""
-    command = [options.build / "bench/bench_disk", "--benchmark_format=json", "--benchmark_min_time=2",
-               "--benchmark_filter=(4096/depth:(8|32|64)/random:1|65536/depth:16/random:0)"]
-    runs = json.loads(subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True,
-                                     cwd=options.work).stdout)["benchmarks"]
     rates = {}
-    for each in runs:
-        if "items_per_second" in each:
-            who, _, case = each["name"].replace("by_reader/", "").partition("/")
-            rates.setdefault(case, {})[who] = each
+    for each in measure_disk(options, store, "4096/depth:(8|32|64)/random:1|65536/depth:(16|64)/random:0", 2):
+        who, _, case = each["name"].replace("by_reader/", "").partition("/")
+        rates.setdefault(case, {})[who] = each
     rows = []
     for case, found in rates.items():
         field, what = (("items_per_second", "random_read") if "random:1" in case else ("bytes_per_second", "sequential_read"))
@@ -120,9 +144,9 @@ def plan_file(options, name):
     return path
 
 
-def train(options, store, name, limit=None):
+def train(options, store, name, limit=None, epochs=None):
     """The run's report and the peak of its control group."""
-    command = [options.build / "bin/gnomon", "train", store, "--plan", plan_file(options, name), *JOB, "--epochs", options.epochs,
+    command = [options.build / "bin/gnomon", "train", store, "--plan", plan_file(options, name), *JOB, "--epochs", epochs or EPOCHS[name],
                "--evaluate-every", "never", "--run", options.work / f"run-{name}", "--overwrite", "--json"]
     if not limit:
         return json.loads(run(command)[1]), None
@@ -131,10 +155,21 @@ def train(options, store, name, limit=None):
         return report, int((group / "memory.max_usage_in_bytes").read_text())
 
 
-def predicted(options, profile, name, limit):
-    """The predicted epoch on a machine of that memory."""
-    rows = json.loads(gnomon(options, "explore", profile, "--plan", plan_file(options, name), "--set",
-                             f"machine.cpu.memory_bytes={int(limit * 0.9)}", "--json"))["rows"]
+def train_beside_disk(options, store, name, limit, graph):
+    """train(), and the disk's rates around it."""
+    before = rates_now(options, graph)
+    report, peak = train(options, store, name, limit)
+    after = rates_now(options, graph)
+    return report, peak, DiskRates((before.bytes_per_s + after.bytes_per_s) / 2, (before.reads_per_s + after.reads_per_s) / 2)
+
+
+def predicted(options, profile, name, limit, disk=None):
+    """The predicted epoch on a machine of that memory, with these rates of its disk."""
+    settings = [f"machine.cpu.memory_bytes={int(limit * 0.9)}"]
+    if disk:
+        settings += [f"machine.disk.bandwidth_bytes_per_s={disk.bytes_per_s}", f"machine.disk.random_reads_per_s={disk.reads_per_s}"]
+    rows = json.loads(gnomon(options, "explore", profile, "--plan", plan_file(options, name), "--json",
+                             *(word for each in settings for word in ("--set", each))))["rows"]
     return rows[0]["epoch_s"]
 
 
@@ -143,18 +178,13 @@ def limit_of(options, store, name):
     return int(topology + features / 2 if name == "ginex" else (topology + features) / options.times)
 
 
-def disk_of(profile):
-    return json.loads(profile.read_text())["machine"]["disk"]
-
-
 def macro_rows(options, store, profile, mem_s, whole):
-    bandwidth = disk_of(profile)["bandwidth_bytes_per_s"]
     rows = []
     for name, macro in MACRO_PLANS.items():
         limit = limit_of(options, store, name)
         parted = make_parted_store(options, store, macro)
         try:
-            report, peak = train(options, parted, name, limit)
+            report, peak, disk = train_beside_disk(options, parted, name, limit, store)
         except Failed as failure:
             if failure.status != 2:
                 raise
@@ -165,33 +195,34 @@ def macro_rows(options, store, profile, mem_s, whole):
         stages = json.loads((options.work / f"run-{name}/log.jsonl").read_text().splitlines()[-1])["stages"]
         reading_s = stages["group_read"]["count"] * stages["group_read"]["mean_s"]
         rows += [row("epoch", name, epoch["epoch_s"], mem_s),
-                 row("macro_read", name, epoch["disk_read_bytes"] / reading_s, bandwidth),
-                 row("read_bandwidth", name, epoch["disk_read_bytes"] / epoch["epoch_s"], bandwidth),
+                 row("macro_read", name, epoch["disk_read_bytes"] / reading_s, disk.bytes_per_s),
+                 row("read_bandwidth", name, epoch["disk_read_bytes"] / epoch["epoch_s"], disk.bytes_per_s),
                  row("read_bytes", name, epoch["disk_read_bytes"], whole),
                  row("peak_memory", name, peak, limit),
-                 row("predicted_vs_measured", name, predicted(options, profile, name, limit), epoch["epoch_s"])]
+                 row("predicted_vs_measured", name, predicted(options, profile, name, limit, disk), epoch["epoch_s"])]
     return rows
 
 
 def plan_rows(options, store, whole):
     profile = options.work / "profile.json"
     gnomon(options, "profile", store, "-o", profile, *JOB, "--time-limit", 20)
-    disk = disk_of(profile)
     in_memory, _ = train(options, store, "ns-mem")
     mem_s = in_memory["epochs"][-1]["epoch_s"]
+    exact_hashes = {epochs: train(options, store, "ns-mem", epochs=epochs)[0]["weights_hash"]
+                    for epochs in {EPOCHS[name] for name in PLANS}}
     rows = [row("epoch", "ns-mem", mem_s, mem_s),
             row("predicted_vs_measured", "ns-mem", predicted(options, profile, "ns-mem", 1e12), mem_s)]
     for name in PLANS:
         limit = limit_of(options, store, name)
-        report, peak = train(options, store, name, limit)
+        report, peak, disk = train_beside_disk(options, store, name, limit, store)
         epoch = report["epochs"][-1]
         rows += [row("epoch", name, epoch["epoch_s"], mem_s),
-                 row("reads", name, epoch["disk_reads"] / epoch["epoch_s"], disk["random_reads_per_s"]),
-                 row("read_bandwidth", name, epoch["disk_read_bytes"] / epoch["epoch_s"], disk["bandwidth_bytes_per_s"]),
+                 row("reads", name, epoch["disk_reads"] / epoch["epoch_s"], disk.reads_per_s),
+                 row("read_bandwidth", name, epoch["disk_read_bytes"] / epoch["epoch_s"], disk.bytes_per_s),
                  row("read_bytes", name, epoch["disk_read_bytes"], whole),
                  row("peak_memory", name, peak, limit),
-                 row("predicted_vs_measured", name, predicted(options, profile, name, limit), epoch["epoch_s"]),
-                 row("same_bits", name, int(report["weights_hash"] == in_memory["weights_hash"]), 1)]
+                 row("predicted_vs_measured", name, predicted(options, profile, name, limit, disk), epoch["epoch_s"]),
+                 row("same_bits", name, int(report["weights_hash"] == exact_hashes[EPOCHS[name]]), 1)]
     return rows + macro_rows(options, store, profile, mem_s, whole) + rows_in_memory(options, store, profile, mem_s)
 
 
@@ -308,7 +339,6 @@ def main():
     parser.add_argument("--scale", type=int, default=25)
     parser.add_argument("--times", type=float, default=4)
     parser.add_argument("--train-share", type=float, default=0.01)
-    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--peer-epochs", type=int, default=2)
     parser.add_argument("--peer-limit-s", type=int, default=1800, help="a peer is ended after this many seconds")
     parser.add_argument("--accuracy", type=lambda text: [name for name in text.split(",") if name],
@@ -324,15 +354,15 @@ def main():
     options.build = options.build.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
     graph = f"R-MAT 2^{options.scale}"
-    rows = reader_rows(options)
     store = make_store(options)
+    rows = reader_rows(options, store)
     whole = sum((store / name).stat().st_size for name in ("features.npy", "indices.npy"))
     rows += plan_rows(options, store, whole)
     rows += peer_rows(options, store, rows)
     rows = [{"graph": graph} | each for each in rows] + accuracies(options)
     limits = {name: limit_of(options, store, name) for name in [*PLANS, *MACRO_PLANS]}
     write_record(options.output, {"schema": "gnomon.out_of_core/1", **origin(), "notes": __doc__.strip(), "graph_bytes": whole,
-                                  "limit_bytes": limits, "job": JOB, "load_average": os.getloadavg()[0], "rows": rows})
+                                  "limit_bytes": limits, "job": JOB, "epochs": EPOCHS, "load_average": os.getloadavg()[0], "rows": rows})
 
 
 if __name__ == "__main__":

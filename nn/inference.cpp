@@ -76,11 +76,15 @@ class LayerReads {
   /// inputs.
   bool products(std::size_t index) const {
     const bool is_sparse = index == 0 && graph_.features.is_sparse();
-    return is_sparse || !model_.layer(index).aggregates_first();
+    return !is_left_out(index) && (is_sparse || !model_.layer(index).aggregates_first(only_hidden()));
   }
+  /// Whether only the hidden layers are computed, of all vertices: products would take more memory than the
+  /// layers' outputs.
+  bool only_hidden() const { return options_.hidden != nullptr; }
+  bool is_left_out(std::size_t index) const { return only_hidden() && is_last(index); }
   /// Whether the layer's inputs are kept.
   bool inputs(std::size_t index) const {
-    return !products(index) || model_.has_skip() || (options_.hidden != nullptr && index > 0) ||
+    return !products(index) || model_.has_skip() || (only_hidden() && index > 0) ||
            (options_.embeddings != nullptr && is_last(index));
   }
   /// Whether the first layer reads a copy of the features, on the device.
@@ -132,7 +136,8 @@ std::int64_t resident_bytes(const graph::Graph& graph, const Model& model, const
   const std::int64_t ids =
       is_all ? 0 : static_cast<std::int64_t>(model.num_layers() * sizeof(graph::VertexId));
   const std::int64_t rows = is_all ? graph.num_vertices() : std::ssize(options.vertices);
-  const std::int64_t logits = rows * reads.outputs_of(model.num_layers() - 1) * std::int64_t{sizeof(float)};
+  const std::int64_t logits =
+      reads.only_hidden() ? 0 : rows * reads.outputs_of(model.num_layers() - 1) * std::int64_t{sizeof(float)};
   const std::int64_t everything = graph.num_vertices() * 3 * max_row + graph.num_edges() * chunk_edge_bytes;
   const std::int64_t chunks =
       model.device().is_cpu()
@@ -166,7 +171,7 @@ class Inference {
     for (std::size_t i = 0; i < model_.num_layers(); ++i) {
       values = run_layer(i, std::move(values));
     }
-    return values.inputs.cpu();
+    return reads_.only_hidden() ? at::Tensor() : values.inputs.cpu();
   }
 
  private:
@@ -251,6 +256,12 @@ class Inference {
     return features;
   }
 
+  Hop hop_of(const VertexChunk& chunk) const {
+    auto hop = neighbourhoods_.of(chunk.vertices);
+    hop.saves_memory = reads_.only_hidden();
+    return hop;
+  }
+
   /// The outputs of layer `index` before its norm and activation.
   at::Tensor aggregate(std::size_t index, const Values& values, const Hop& hop) const {
     const auto& layer = model_.layer(index);
@@ -282,11 +293,13 @@ class Inference {
     if (options_.hidden != nullptr && index > 0) {
       options_.hidden->push_back(values.inputs.cpu());
     }
+    if (reads_.is_left_out(index)) {
+      return {};
+    }
     Values next;
     const auto [vertex_bytes, edge_bytes] = bytes_of_chunks(values);
     for_chunks(needed_[index + 1], vertex_bytes, edge_bytes, [&](const VertexChunk& chunk) {
-      const auto outputs =
-          finish(index, values, chunk, aggregate(index, values, neighbourhoods_.of(chunk.vertices)));
+      const auto outputs = finish(index, values, chunk, aggregate(index, values, hop_of(chunk)));
       if (reads_.is_last(index) || reads_.inputs(index + 1)) {
         set_rows(index + 1, chunk, outputs, next.inputs);
       }

@@ -25,12 +25,15 @@ struct InferenceOptions {
   /// undefined for a model of one layer, whose inputs are the features. Rows that `vertices` do not need have
   /// no defined values.
   at::Tensor* embeddings = nullptr;
-  /// If set, receives the outputs of all hidden layers, in their order, each like `embeddings`.
+  /// If set, receives the outputs of all hidden layers, in their order, each like `embeddings`; the last
+  /// layer is not computed. Layers but attention then aggregate first, even if that is more work, so that
+  /// little more memory is needed than for two consecutive outputs.
   std::vector<at::Tensor>* hidden = nullptr;
 };
 
 /// Layer-wise inference over the whole graph with all neighbours and without dropout, equal to full-batch
-/// evaluation. Returns the logits (vertices that are asked for, classes) on the CPU.
+/// evaluation. Returns the logits (vertices that are asked for, classes) on the CPU; undefined if hidden
+/// layers are asked for.
 ///
 /// Layers that do not widen their inputs multiply first; these products are computed together with the
 /// outputs of the previous layer. All others aggregate first, reading their inputs in place. The memory of

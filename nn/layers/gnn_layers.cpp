@@ -16,7 +16,7 @@ namespace {
 /// Whether aggregating `in` columns before the matrix product is less work than `out` columns after it.
 bool aggregates_first(const Hop& hop, std::int64_t in, std::int64_t out) {
   if (hop.has_all_sources) {
-    return in <= out;
+    return hop.saves_memory || in <= out;
   }
   const auto& block = *hop.block;
   const auto work = [&](std::int64_t rows, std::int64_t columns) {
@@ -66,7 +66,9 @@ class GcnLayer final : public LayerOf<GcnLayer> {
   at::Tensor propagate(const Projection& projected, const Hop& hop, const DropoutSpec*) const override {
     return dense::add_bias(aggregate(projected.front(), hop), parameters_[1]);
   }
-  bool aggregates_first() const override { return parameters_[0].size(0) <= parameters_[0].size(1); }
+  bool aggregates_first(bool saves_memory) const override {
+    return saves_memory || parameters_[0].size(0) <= parameters_[0].size(1);
+  }
   template <class Inputs>
   at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec* dropout) const {
     if constexpr (can_aggregate_first<Inputs>) {
@@ -124,7 +126,9 @@ class SageLayer final : public LayerOf<SageLayer> {
     return dense::add_bias(destinations_of(projected[0], hop) + spmm_mean(hop.block, projected[1]),
                            parameters_[2]);
   }
-  bool aggregates_first() const override { return parameters_[1].size(0) <= parameters_[1].size(1); }
+  bool aggregates_first(bool saves_memory) const override {
+    return saves_memory || parameters_[1].size(0) <= parameters_[1].size(1);
+  }
   template <class Inputs>
   at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec*) const {
     if constexpr (can_aggregate_first<Inputs>) {
@@ -177,7 +181,7 @@ class GatLayer final : public LayerOf<GatLayer> {
     const auto out = spmm_weighted(block, values.view({-1, heads_, width_}), attention);
     return dense::add_bias(out.flatten(1), parameters_[3]);
   }
-  bool aggregates_first() const override { return false; }
+  bool aggregates_first(bool /*saves_memory*/) const override { return false; }
   template <class Inputs>
   at::Tensor run(const Inputs& x, const Hop& hop, const DropoutSpec* dropout) const {
     if (hop.gat != nullptr) {

@@ -21,6 +21,9 @@ struct Hop {
   at::Tensor degrees;            ///< fp32, the in-degree of each of the block's sources in the whole graph
   at::Tensor inverse_roots{};    ///< 1 / √(degree + 1) of each source; undefined if not computed beforehand
   bool has_all_sources = false;  ///< the sources are all vertices of the graph, in every hop
+  /// With all sources: aggregate before multiplying even if it is more work, as the products of all sources
+  /// would take memory. Layers of GAT cannot.
+  bool saves_memory = false;
   const FusedGat* gat = nullptr;  ///< if a layer of GAT is to be fused (nn/layers/fused_gat.h)
 };
 
@@ -60,9 +63,9 @@ class Layer {
   /// training, for layers that apply dropout themselves (to attention coefficients).
   virtual at::Tensor propagate(const Projection& projected, const Hop& hop,
                                const DropoutSpec* dropout) const = 0;
-  /// Whether forward() aggregates before it multiplies if a hop has all sources. Otherwise the products of
-  /// all sources are better computed once for all hops.
-  virtual bool aggregates_first() const = 0;
+  /// Whether forward() aggregates before it multiplies if a hop has all sources, given Hop::saves_memory.
+  /// Otherwise the products of all sources are better computed once for all hops.
+  virtual bool aggregates_first(bool saves_memory) const = 0;
   /// Computes propagate(project(x)), with the two parts exchanged if that needs fewer operations.
   virtual at::Tensor forward(const at::Tensor& x, const Hop& hop, const DropoutSpec* dropout) const = 0;
   /// Computes the same from inputs that are read in the feature store, with the same bits.

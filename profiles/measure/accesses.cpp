@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "base/index.h"
@@ -86,7 +87,45 @@ std::vector<double> list_bytes(const graph::Graph& graph, const plan::Job& job) 
   return bytes;
 }
 
-/// The curves of one kind of data; without `degrees` none by out-degree.
+Counts sum_of(const Counts& first, const Counts& second) {
+  Counts sum = first;
+  add(sum, second);
+  return sum;
+}
+
+/// Items by the number of accesses to them.
+std::map<std::int32_t, double> items_by_count(const Counts& uses) {
+  std::map<std::int32_t, double> items;
+  for (const auto count : uses) {
+    if (count > 0) {
+      ++items[count];
+    }
+  }
+  return items;
+}
+
+/// Items that a random part of the accesses uses.
+double used_by_part(const std::map<std::int32_t, double>& items, double part) {
+  double used = 0;
+  for (const auto& [count, number] : items) {
+    used += number * (1 - std::pow(1 - part, count));
+  }
+  return used;
+}
+
+/// The share of accesses to an item that the part before them had used.
+double found_by_part(const std::map<std::int32_t, double>& items, double part) {
+  double all = 0;
+  double missed = 0;
+  for (const auto& [count, number] : items) {
+    all += number * count;
+    missed += number * count * std::pow(1 - part, count - 1);
+  }
+  return 1 - missed / all;
+}
+
+/// The curves of one kind of data; without `degrees` none by out-degree, and with `weights` none of what was
+/// used last.
 Accesses accesses_of(const Counts& before, const Counts& uses, const Counts& degrees,
                      const std::vector<double>& weights) {
   const auto by = [](const Counts& counts) { return [&counts](VertexId v) { return counts[at(v)]; }; };
@@ -104,6 +143,9 @@ Accesses accesses_of(const Counts& before, const Counts& uses, const Counts& deg
   }
   add(CachePolicy::presample, sorted_by(before, by(before)));
   add(CachePolicy::value_weight, sorted_by(before, by_value(before)));
+  if (weights.empty()) {
+    accesses.curves.push_back({CachePolicy::recent, recent_points(sum_of(before, uses))});
+  }
   add(CachePolicy::optimal, sorted_by(uses, by_value(uses)));
   accesses.skew = fitted_skew(accesses.curves.back().points);
   accesses.overlap = overlap_of(before, uses);
@@ -111,10 +153,8 @@ Accesses accesses_of(const Counts& before, const Counts& uses, const Counts& deg
 }
 
 HotCurves hot_curves(const SampledEpochs& epochs) {
-  Counts destinations = epochs.first.destinations;
-  Counts edges = epochs.first.edges;
-  add(destinations, epochs.second.destinations);
-  add(edges, epochs.second.edges);
+  const Counts destinations = sum_of(epochs.first.destinations, epochs.second.destinations);
+  const Counts edges = sum_of(epochs.first.edges, epochs.second.edges);
   const auto order = sorted_by(destinations, [&](VertexId v) { return destinations[at(v)]; });
   return {hit_points(order, destinations, {}), hit_points(order, edges, {})};
 }
@@ -154,6 +194,29 @@ std::vector<HitPoint> hit_points(std::span<const VertexId> order, const Counts& 
       points.push_back({std::min(held, 1.0), std::min(hits, 1.0)});
       next = std::find_if(next, std::end(shares), [held](double share) { return share > held; });
     }
+  }
+  return points;
+}
+
+std::vector<HitPoint> recent_points(const Counts& uses) {
+  const auto items = items_by_count(uses);
+  const auto all = static_cast<double>(uses.size());
+  const double used = used_by_part(items, 1) / std::max(1.0, all);
+  std::vector<HitPoint> points;
+  for (const double share : shares) {
+    if (share >= used) {
+      break;
+    }
+    double low = 0;
+    double high = 1;
+    for (int i = 0; i < 50; ++i) {
+      const double middle = (low + high) / 2;
+      (used_by_part(items, middle) < share * all ? low : high) = middle;
+    }
+    points.push_back({share, found_by_part(items, high)});
+  }
+  if (used > 0) {
+    points.push_back({used, found_by_part(items, 1)});
   }
   return points;
 }

@@ -16,6 +16,13 @@ namespace gnomon::profiles {
 std::vector<HitPoint> hit_points(std::span<const graph::VertexId> order, const Counts& uses,
                                  const std::vector<double>& weights);
 
+/// Returns the hit curve of a cache of equal-sized items that keeps what was used last, for random accesses
+/// as often as `uses` counts: points at shares of all items as hit_points(), and one at the share that is
+/// used at all. A random part f of the accesses uses sum(1 - (1 - f)^c) items of counts c, and the growth of
+/// this number is the share of accesses that miss a cache of that size (Denning and Schwartz, Properties of
+/// the working-set model, 1972). Empty if nothing was used.
+std::vector<HitPoint> recent_points(const Counts& uses);
+
 /// Fits the skew (Accesses::skew) to the point of the curve that is nearest to a tenth of all vertices,
 /// assuming the optimal cache content; 0 without points.
 double fitted_skew(const std::vector<HitPoint>& best);
@@ -28,7 +35,7 @@ Overlap overlap_of(const Counts& first, const Counts& second);
 /// epoch's own counts (for lists: counts and sizes). With few batches, hits by the first epoch's counts are
 /// biased low and those by the second epoch's counts are biased high.
 ///
-/// Hop counts and hot vertices are based on both epochs.
+/// Hits of rows used last, hop counts and hot vertices are based on both epochs.
 void set_accesses(const graph::Graph& graph, const plan::Job& job, const SampledEpochs& epochs,
                   WorkloadProfile& workload);
 

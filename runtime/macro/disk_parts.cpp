@@ -10,6 +10,7 @@
 #include "base/index.h"
 #include "base/process_memory.h"
 #include "graph/partition/hubs.h"
+#include "kernels/cpu/member_ranks.h"
 #include "runtime/macro/macro_build.h"
 #include "runtime/macro/parts_of_plan.h"
 
@@ -187,7 +188,7 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
   arrays.indptr.reserve(arrays.vertices.size() + 1);
   arrays.whole_degrees.reserve(arrays.vertices.size());
   // Pages that are never written take no memory.
-  arrays.indices.reserve(at(room_.edges + hubs_.indptr.back()), 0);
+  arrays.indices.reserve(at(room_.edges + hubs_.indptr.back()) + kernels::cpu::member_ranks_slack, 0);
   arrays.features.form = graph_.features;
   arrays.features.data.reserve(at(room_.vertices) * row_bytes_, 0);
   read_parts(build, members.parts);

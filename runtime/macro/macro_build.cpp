@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/cpu/member_ranks.h"
+
 namespace gnomon::runtime {
 
 using graph::VertexId;
@@ -37,15 +39,7 @@ void MacroBuild::add_list(const graph::Indices& neighbours) {
   std::uint32_t* to = arrays_.indices.data() + arrays_.indptr.back();
   neighbours.visit([&](auto stored) {
     if constexpr (sizeof(stored[0]) == sizeof(*to)) {
-      // Without branches, which would be mispredicted, the looks at the set overlap.
-      auto* const first = to;
-      for (const auto neighbour : stored) {
-        *to = neighbour;
-        to += ids_.contains(static_cast<VertexId>(neighbour)) ? 1 : 0;
-      }
-      std::transform(first, to, first, [this](std::uint32_t member) {
-        return static_cast<std::uint32_t>(ids_.rank(static_cast<VertexId>(member)));
-      });
+      to += kernels::cpu::member_ranks(stored, ids_, to);
     } else {
       for (const auto neighbour : stored) {
         if (ids_.contains(static_cast<VertexId>(neighbour))) {

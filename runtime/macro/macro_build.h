@@ -21,8 +21,8 @@ class MacroBuild {
     graph::VertexId begin = 0, end = 0;
   };
 
-  /// `parts` ascend; `memory` is used for the arrays, which are then reserved by the caller. `hubs` must
-  /// outlive it.
+  /// `parts` ascend; `memory` is used for the arrays, which are then reserved by the caller, the lists with
+  /// kernels::cpu::member_ranks_slack elements more. `hubs` must outlive it.
   MacroBuild(std::int64_t num_vertices, std::uint64_t row_bytes, std::span<const Part> parts,
              const ResidentHubs& hubs, MacroArrays memory);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/index.h"
+#include "base/index_range.h"
 #include "base/philox.h"
 #include "base/shuffle.h"
 #include "graph/epoch_order.h"
@@ -47,8 +49,11 @@ const std::vector<graph::VertexId>& MacroLayout::order_of(std::int64_t group, st
 
 std::span<const graph::VertexId> MacroLayout::seeds_of(std::int64_t batch) const {
   const std::int64_t group = group_of(batch);
-  return graph::batch_seeds(order_of(group, batch / batches()), batch_size_,
-                            batch % batches() - first_batch_of(group));
+  const std::span<const graph::VertexId> order = order_of(group, batch / batches());
+  const auto number = static_cast<int>(batch % batches() - first_batch_of(group));
+  const auto count = static_cast<int>(first_batch_of(group + 1) - first_batch_of(group));
+  const auto [begin, end] = base::chunk_of(std::ssize(order), number, count);
+  return order.subspan(base::at(begin), base::at(end - begin));
 }
 
 }  // namespace gnomon::runtime

@@ -20,7 +20,8 @@ struct MacroGroup {
 };
 
 /// The mini-batches of an epoch that are drawn from macro-batches. In each pass over a macro-batch, its
-/// training vertices are shuffled and divided into mini-batches, the last of which may be smaller: every
+/// training vertices are shuffled and divided into as few mini-batches as the job's batch size allows, whose
+/// sizes differ by at most one, as Adam's step of a small rest is as long as others and mostly noise: every
 /// training vertex is in one mini-batch of each pass.
 ///
 /// The mini-batches of pass 0 are numbered from 0 to batches() - 1, macro-batch by macro-batch; numbers of

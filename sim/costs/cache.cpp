@@ -88,6 +88,23 @@ const std::vector<profiles::HitPoint>* curve_of(const Accesses& accesses, CacheP
   return found == accesses.curves.end() ? nullptr : &found->points;
 }
 
+/// A cache that holds all items of the first epoch's counts, and more: those of the second epoch, too, as
+/// presampling counts two (runtime/cache/presampling.h). What both epochs' items answer is what a cache that
+/// has seen both answers next.
+std::vector<profiles::HitPoint> with_second_epoch(std::vector<profiles::HitPoint> points,
+                                                  const Accesses& accesses) {
+  const auto* both = curve_of(accesses, CachePolicy::recent);
+  if (both != nullptr && !both->empty() && !points.empty() && both->back().share > points.back().share &&
+      both->back().hits > points.back().hits) {
+    points.push_back(both->back());
+  }
+  return points;
+}
+
+bool counts_visits(CachePolicy policy) {
+  return policy == CachePolicy::presample || policy == CachePolicy::value_weight;
+}
+
 /// The share of an epoch's accesses that are the first to their item, given that the previous epoch accessed
 /// a share `seen` of all items, and that at its end a share `missed` of accesses went to new ones. The number
 /// of distinct items grows as a power of the accesses (Heaps' law).
@@ -117,7 +134,7 @@ double hit_share(const Accesses& accesses, CachePolicy policy, double share) {
     return policy == CachePolicy::none ? 0 : share;
   }
   if (const auto* points = curve_of(accesses, policy)) {
-    return on_curve(*points, share);
+    return on_curve(counts_visits(policy) ? with_second_epoch(*points, accesses) : *points, share);
   }
   if (policy == CachePolicy::recent) {
     return Recent(accesses.skew).hits_of(share);

@@ -10,7 +10,7 @@ namespace gnomon::sim {
 /// Returns the hit rate of a cache that holds `share` of all vertices, chosen by `policy`: by the curve
 /// measured on the graph or else by the fitted skew s. With the skew, the vertex of rank r is accessed in
 /// proportion to r^-s, so the optimal content has the hit rate share^(1-s); the hit rate of a policy depends
-/// on the quality of its ranking. `recent` is Che's approximation of least recently used.
+/// on the quality of its ranking; for `recent` it is Che's approximation of least recently used.
 double hit_share(const profiles::Accesses& accesses, plan::CachePolicy policy, double share);
 
 /// The hit rate of a host cache in the epoch after the one that filled it; each item is accessed `uses` times

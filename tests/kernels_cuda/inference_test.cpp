@@ -53,12 +53,14 @@ TEST_F(CudaInference, IsThatOfTheHost) {
             if (!all) {
               options.vertices = graph->valid;
             }
+            const auto there = infer(*graph, model, options);
+            const auto here = infer(*graph, model.copied_to(at::kCPU), options);
             std::vector<at::Tensor> hidden_there;
             std::vector<at::Tensor> hidden_here;
             options.hidden = &hidden_there;
-            const auto there = infer(*graph, model, options);
+            infer(*graph, model, options);
             options.hidden = &hidden_here;
-            const auto here = infer(*graph, model.copied_to(at::kCPU), options);
+            infer(*graph, model.copied_to(at::kCPU), options);
             const auto what = std::string(base::name_of(kind)) + ", hidden " + std::to_string(hidden) +
                               ", skip " + std::to_string(skip) + ", all " + std::to_string(all) +
                               (graph == &sparse ? ", sparse" : "");

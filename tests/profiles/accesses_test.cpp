@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <list>
+#include <map>
+#include <random>
 
 #include "graph/generate/generate.h"
+#include "tests/random_seed.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -34,6 +38,60 @@ TEST(HitPoints, ByHand) {
   EXPECT_DOUBLE_EQ(weighed[0].hits, 0.6);
   EXPECT_DOUBLE_EQ(weighed[1].share, 0.5);
   EXPECT_TRUE(hit_points(order, Counts(10), {}).empty());
+}
+
+/// Hits among the accesses after the first third of a cache of the last used items.
+double simulated_hits(const std::vector<std::int32_t>& accesses, std::size_t room) {
+  std::list<std::int32_t> held;  // last used first
+  std::map<std::int32_t, std::list<std::int32_t>::iterator> places;
+  double hits = 0;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const auto place = places.find(accesses[i]);
+    const bool is_hit = place != places.end();
+    hits += is_hit && i >= accesses.size() / 3 ? 1 : 0;
+    if (is_hit) {
+      held.erase(place->second);
+    } else if (held.size() == room) {
+      places.erase(held.back());
+      held.pop_back();
+    }
+    held.push_front(accesses[i]);
+    places[accesses[i]] = held.begin();
+  }
+  return hits / static_cast<double>(accesses.size() - accesses.size() / 3);
+}
+
+// Two popularities, which no power of the rank describes: a tenth of the items takes half of the accesses.
+TEST(RecentPoints, AreThoseOfASimulatedCache) {
+  const test::RandomSeed seed;
+  std::mt19937_64 random(seed);
+  constexpr std::int32_t items = 5000;
+  std::vector<std::int32_t> accesses(60000);
+  Counts uses(items);
+  for (auto& item : accesses) {
+    item = static_cast<std::int32_t>(random() % (random() % 2 == 0 ? items / 10 : items));
+    ++uses[static_cast<std::size_t>(item)];
+  }
+  const auto points = recent_points(uses);
+  ASSERT_GT(points.size(), 8U);
+  for (const auto& point : points) {
+    const auto room = static_cast<std::size_t>(point.share * items);
+    if (room > 0 && room < items * 9 / 10) {
+      EXPECT_NEAR(point.hits, simulated_hits(accesses, room), 0.02) << point.share;
+    }
+  }
+  EXPECT_TRUE(recent_points(Counts(10)).empty());
+}
+
+// Of four accesses to ten items, two were to the same: 3 items are used, and half of the accesses are to
+// items used once.
+TEST(RecentPoints, EndWithAllThatWasUsed) {
+  Counts uses(10);
+  uses[1] = 2;
+  uses[4] = uses[6] = 1;
+  const auto points = recent_points(uses);
+  EXPECT_DOUBLE_EQ(points.back().share, 0.3);
+  EXPECT_DOUBLE_EQ(points.back().hits, 0.5);
 }
 
 TEST(FittedSkew, IsThatOfACurve) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/index.h"
+#include "kernels/cpu/member_ranks.h"
 #include "tests/random_seed.h"
 
 namespace gnomon::runtime {
@@ -45,7 +46,7 @@ ResidentHubs random_hubs(std::mt19937_64& random) {
 std::vector<std::vector<std::uint32_t>> lists_by(const ResidentHubs& hubs) {
   const std::vector<MacroBuild::Part> parts{{30, 60}, {110, 140}};
   MacroArrays memory;
-  memory.indices.reserve(at(hubs.indptr.back()), 0);
+  memory.indices.reserve(at(hubs.indptr.back()) + kernels::cpu::member_ranks_slack, 0);
   memory.features.data.reserve(num_vertices, 0);
   MacroBuild build(num_vertices, 1, parts, hubs, std::move(memory));
   for (const auto& part : parts) {

@@ -46,6 +46,20 @@ TEST(MacroLayout, EveryPassHasEachTrainingVertexOnce) {
   }
 }
 
+// 131 training vertices in mini-batches of at most 64: 43, 44 and 44.
+TEST(MacroLayout, DividesEqually) {
+  std::vector<MacroGroup> groups(1);
+  groups[0].train.resize(131);
+  plan::Job job;
+  job.batch_size = 64;
+  const MacroLayout layout(groups, job, 0);
+  std::vector<std::size_t> sizes;
+  for (std::int64_t batch = 0; batch < layout.batches(); ++batch) {
+    sizes.push_back(layout.seeds_of(batch).size());
+  }
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{43, 44, 44}));
+}
+
 TEST(MacroLayout, ShufflesAnewInEachPassAndEpoch) {
   std::vector<MacroGroup> groups(1);
   groups[0].train.resize(1000);

@@ -117,6 +117,19 @@ TEST(HitShare, MeasuredCurvesAreLinearBetweenTheirPoints) {
   EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::optimal, 0.25), 0.5);  // not measured: 0.25^(1 - 0.5)
 }
 
+// Presampling counts two epochs, its curve one: what both have seen (0.3) answers as much as it would of a
+// cache that keeps what was read.
+TEST(HitShare, OfCountedVisitsGoesOnToWhatTwoEpochsHaveSeen) {
+  profiles::Accesses accesses{
+      0.5, {{CachePolicy::presample, {{0.2, 0.6}}}, {CachePolicy::recent, {{0.2, 0.5}, {0.3, 0.8}}}}};
+  EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::presample, 0.2), 0.6);
+  EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::presample, 0.25), 0.7);
+  EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::presample, 0.65), 0.9);
+  EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::recent, 0.25), 0.65);
+  accesses.curves.back().points = {{0.1, 0.5}};  // no epoch sees less than one before it
+  EXPECT_DOUBLE_EQ(hit_share(accesses, CachePolicy::presample, 0.6), 0.8);
+}
+
 /// Vertices that an epoch's mini-batches use, each distinct within its mini-batch, those of low ids more
 /// often.
 std::vector<std::set<int>> drawn_epoch(std::mt19937_64& random, int vertices) {
