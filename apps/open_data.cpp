@@ -7,10 +7,11 @@
 #include "graph/store/checked_store.h"
 #include "kernels/cpu/features.h"
 #include "runtime/placement.h"
+#include "runtime/training/history_bytes.h"
 
 namespace gnomon::apps {
 
-graph::Graph open_training_data(const std::string& data, const plan::Job& job, plan::Home features) {
+graph::Graph open_training_data(const std::string& data, const plan::Job& job, const plan::Plan* plan) {
   if (!std::filesystem::exists(data)) {
     throw base::InputError(data, "does not exist; name a graph store, as made by gnomon import");
   }
@@ -23,8 +24,11 @@ graph::Graph open_training_data(const std::string& data, const plan::Job& job, p
   runtime::draws_of(graph, job);
   graph::validate_once(graph, true);
   // With several NUMA nodes, the plan determines the placement of features.
-  const bool copies = features != plan::Home::disk && base::memory_nodes().size() < 2;
-  return copies && kernels::cpu::can_copy_features(graph) ? kernels::cpu::with_copied_features(graph) : graph;
+  const bool stays =
+      (plan != nullptr && plan->features == plan::Home::disk) || base::memory_nodes().size() > 1;
+  const auto others = plan == nullptr ? 0 : runtime::history_bytes(*plan, job, graph.num_vertices());
+  return !stays && kernels::cpu::can_copy_features(graph, others) ? kernels::cpu::with_copied_features(graph)
+                                                                  : graph;
 }
 
 }  // namespace gnomon::apps

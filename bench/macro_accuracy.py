@@ -7,7 +7,7 @@ graph and plan; bench/out_of_core.py records the same rows.
 
 `value` is what the mean accuracy of the plan is below that of ns-mem, in points; `of` is what the issue allows; `deviation` is the
 standard error of the difference. GraphSAGE, fanouts 10,10, mini-batches of 128, dropout 0.5; the accuracies are those of the epoch with
-the best validation. With --factors, joestar-1 is trained with each of these values of macro.fanout_factor. "planted" is a planted
+the best validation. Graphs of ../shared/data have sparse features where a plan keeps them in memory. With --factors, joestar-1 is trained with each of these values of macro.fanout_factor. "planted" is a planted
 partition graph of a million vertices, of which a hundredth is trained. Runs and stores under WORK are kept and used again.
 """
 
@@ -28,15 +28,16 @@ PARTS = 32
 JOB = ["--model", "sage", "--fanouts", "10,10", "--batch-size", 128, "--hidden", 64, "--dropout", 0.5, "--learning-rate", 0.005]
 
 
-def make_store(options, graph):
-    store = options.work / graph
+def make_store(options, graph, form):
+    """A store whose features have that form: disks are read by dense rows; in memory, sparse ones save most of the time."""
+    store = options.work / (graph if form == "dense" or graph == "planted" else f"{graph}-{form}")
     if not store.exists():
         store.parent.mkdir(parents=True, exist_ok=True)
         if graph == "planted":
             gnomon(options, "generate", "sbm", store, "--vertices", 1_000_000, "--train-share", 0.01, "--valid-share", 0.01)
         else:
             gnomon(options, "import", "npz", options.data / f"{graph}.npz", store, "--undirected", "--normalise-features", "l1",
-                   "--feature-form", "dense")
+                   "--feature-form", form)
     return store
 
 
@@ -70,12 +71,12 @@ def row_of(graph, plan, allowed, accuracies, exact):
 
 
 def accuracy_rows(options, graph):
-    store = make_store(options, graph)
+    store = make_store(options, graph, "sparse")
     seeds = range(1, options.seeds + 1)
     exact = [accuracy(options, store, "ns-mem", seed) for seed in seeds]
     rows = []
     for name in options.plans:
-        on = make_parted_store(options, store, METHODS[name]) if name in METHODS else store
+        on = make_parted_store(options, make_store(options, graph, "dense"), METHODS[name]) if name in METHODS else store
         for factor in options.factors if name == "joestar-1" else [None]:
             label = name if factor is None else f"{name}, fanout_factor {factor}"
             found = [accuracy(options, on, name, seed, factor) for seed in seeds]

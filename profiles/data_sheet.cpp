@@ -61,7 +61,8 @@ Profile at_data_sheet_bounds(Profile profile, const StageBounds& bounds) {
         &StageParts::device_batch_memory_bytes}) {
     (parts.*part).reset();
   }
-  for (auto* ratio : {&parts.fused_train_ratio, &parts.graphs_train_ratio}) {
+  for (auto* ratio : {&parts.fused_train_ratio, &parts.macro_train_ratio, &parts.macro_sample_ratio,
+                      &parts.graphs_train_ratio}) {
     if (*ratio) {
       *ratio = std::min(1.0, **ratio);
     }

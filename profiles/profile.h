@@ -405,7 +405,11 @@ struct StageParts {
   std::optional<double> refresh_s{};         ///< one core, bottom layer of one batch, all its vertices hot
   /// Copying a mini-batch without features over copying all of it.
   std::optional<double> structure_transfer_ratio{};
-  std::optional<double> fused_train_ratio{};   ///< training on stored rows over training on gathered rows
+  std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
+  /// The same of mini-batches that are drawn from a macro-batch, whose rows are read in place, and drawing
+  /// them there over drawing them from the graph.
+  std::optional<double> macro_train_ratio{};
+  std::optional<double> macro_sample_ratio{};
   std::optional<double> graphs_train_ratio{};  ///< training by recorded launches over launching one by one
   /// A GPU's preparation on measured_prepare_share of its thread slots over preparation on all of them.
   std::optional<double> prepare_share_ratio{};
@@ -429,6 +433,8 @@ struct StageParts {
     f("refresh_s", self.refresh_s, positive_or_unknown);
     f("structure_transfer_ratio", self.structure_transfer_ratio, base::Range{0, 1, true});
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
+    f("macro_train_ratio", self.macro_train_ratio, positive_or_unknown);
+    f("macro_sample_ratio", self.macro_sample_ratio, positive_or_unknown);
     f("graphs_train_ratio", self.graphs_train_ratio, base::Range{0, 10, true});
     f("prepare_share_ratio", self.prepare_share_ratio, base::Range{0, 100, true});
     f("parameter_bytes", self.parameter_bytes, positive_or_unknown);

@@ -149,7 +149,7 @@ void train(const TrainFlags& options) {
   }
   std::string why;
   auto run = run_of(options, why);
-  const auto graph = open_training_data(options.data, run.job, run.plan.features);
+  const auto graph = open_training_data(options.data, run.job, &run.plan);
   tuner::check_training(graph, run);
   std::optional<profiles::Profile> profile;
   if (!options.replan.empty()) {

@@ -152,8 +152,13 @@ std::string scaling_text(const profiles::WorkloadProfile& workload) {
 }
 
 std::string fused_text(const profiles::WorkloadProfile& workload) {
-  const auto& ratio = workload.parts.fused_train_ratio;
-  return ratio ? fmt::format("training that reads features in place takes {:.2f}x as long\n", *ratio) : "";
+  const auto text = [](const char* where, const std::optional<double>& ratio) {
+    return ratio
+               ? fmt::format("training that reads features in place{} takes {:.2f}x as long\n", where, *ratio)
+               : "";
+  };
+  return text("", workload.parts.fused_train_ratio) +
+         text(" in a macro-batch", workload.parts.macro_train_ratio);
 }
 
 std::string evaluation_text(const std::optional<profiles::EvaluationProfile>& evaluation) {

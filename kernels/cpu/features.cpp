@@ -35,9 +35,9 @@ std::span<const T> copy_into(HugeArray<T>& array, std::span<const T> from) {
 
 }  // namespace
 
-bool can_copy_features(const graph::Graph& graph) {
+bool can_copy_features(const graph::Graph& graph, std::int64_t others) {
   const std::int64_t bytes = graph.features.any() ? graph.features.bytes() : 0;
-  return bytes > 0 && bytes <= base::available_memory_bytes() / 2;
+  return bytes > 0 && bytes <= (base::available_memory_bytes() - others) / 2;
 }
 
 graph::Graph with_copied_features(const graph::Graph& graph) {

@@ -51,6 +51,8 @@ class Bench {
   /// Whether CPU workers only sample the next mini-batches, whose features the device gathers.
   void gather_on_device(bool gathers);
 
+  /// The graph as the stages read it.
+  std::shared_ptr<const runtime::PlacedGraph> placed() const { return stages_.placed(); }
   /// Mini-batches in an epoch.
   std::int64_t batches() const { return stages_.batches(); }
   /// Position i of the next stages is mini-batch order[i] of `epoch`. Drops all prepared batches.

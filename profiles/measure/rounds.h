@@ -89,6 +89,8 @@ class Rounds {
   Resident measure_cached(double time_limit_s);
 
   std::int64_t batches() const { return bench_.batches(); }
+  /// The graph as the stages read it.
+  std::shared_ptr<const runtime::PlacedGraph> placed() const { return bench_.placed(); }
   /// Number of seeds of the last mini-batch relative to a full one; none if all mini-batches are full.
   std::optional<double> partial_share() const;
   runtime::Device& device() const { return bench_.device(); }

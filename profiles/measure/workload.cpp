@@ -20,6 +20,7 @@
 #include "profiles/measure/disk.h"
 #include "profiles/measure/evaluation.h"
 #include "profiles/measure/machine.h"
+#include "profiles/measure/macro_batch.h"
 #include "profiles/measure/refresh.h"
 #include "profiles/measure/rounds.h"
 #include "profiles/measure/statistics.h"
@@ -164,6 +165,15 @@ void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
   }
 }
 
+/// What is faster in a macro-batch than in the graph. To be called after fill_sampling().
+void fill_macro_batch(WorkloadProfile& workload, const std::optional<MacroBatchTimes>& times) {
+  const double sample_s = workload.parts.device_sample_s.value_or(0);
+  if (times && sample_s > 0 && workload.train.mean_s > 0) {
+    workload.parts.macro_sample_ratio = times->sample_s / sample_s;
+    workload.parts.macro_train_ratio = times->train_s / workload.train.mean_s;
+  }
+}
+
 /// Whether a GPU's memory holds the graph and its features beside training.
 bool fits(const graph::Graph& graph, const plan::Job& job, const runtime::DeviceFacts& facts) {
   constexpr double share = 0.9;  // of the remaining memory, because of fragmentation
@@ -273,6 +283,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   Measured measured;
   std::optional<runtime::DeviceFacts> facts;
   std::optional<Resident> resident;
+  std::optional<MacroBatchTimes> macro_batch;
   std::optional<double> partial_share;
   double runtime = 0;
   double weight_bytes = 0;
@@ -291,11 +302,15 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
       facts = rounds.device().measure();
       resident = measure_resident(rounds, graph, job, options, *facts);
     }
+    if (watch.seconds() < options.time_limit_s) {
+      macro_batch = measure_macro_batch(rounds.placed(), job, options.device);
+    }
   }
   fill(profile.workload, measured, rule, {profile.workload.batches, partial_share});
   base::report(options.progress, "counting accesses", 0, 0);
   measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
+  fill_macro_batch(profile.workload, macro_batch);
   profile.workload.work = batch_work(profile.workload);
   profile.workload.parts.biased_sample_ratio =
       measure_biased_sampling(graph, job, {bias_share * profile.time_limit_s, options.stop});

@@ -314,6 +314,7 @@ class Costing {
     const double part = static_cast<double>(plan_.macro.resident) / plan_.macro.partitions;
     const double batches = part * static_cast<double>(workload_.batches);
     const auto sample = macro_sample(workload_, plan_);
+    halves_.device_sample_s *= workload_.parts.macro_sample_ratio.value_or(1);
     const double row_s = workload_.batch_vertices > 0 ? halves_.cpu_gather_s / workload_.batch_vertices : 0;
     costs().group_prepare_s = sample.vertices * row_s + batches * halves_.cpu_sample_s * sample.draws;
     costs().group_transfer_s = copy_s(sample.vertices * static_cast<double>(workload_.feature_row_bytes) +
@@ -365,13 +366,15 @@ class Costing {
     }
   }
 
-  /// The additional time of training that reads features in place; if it was not measured, the time to gather
-  /// them.
+  /// The additional time of training that reads features in place, in a macro-batch if there is one; if it
+  /// was not measured, the time to gather them.
   double fused_ratio(double gather_s) const {
     if (!plan_.fused) {
       return 1;
     }
-    if (const auto measured = workload_.parts.fused_train_ratio) {
+    const auto& parts = workload_.parts;
+    const bool from_macro_batch = plan_.schedule == Schedule::macro_batch && parts.macro_train_ratio;
+    if (const auto measured = from_macro_batch ? parts.macro_train_ratio : parts.fused_train_ratio) {
       return *measured;
     }
     return workload_.train.mean_s > 0 ? 1 + gather_s / workload_.train.mean_s : 1;

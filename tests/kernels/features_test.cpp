@@ -66,6 +66,12 @@ TEST(CopiedFeatures, OfSparseFormHaveAllArrays) {
   }
 }
 
+TEST(CopiedFeatures, LeaveRoomForWhatElseIsNeeded) {
+  const auto graph = test::planted_graph(300, 4);
+  EXPECT_TRUE(can_copy_features(graph, 1 << 20));
+  EXPECT_FALSE(can_copy_features(graph, std::int64_t{1} << 50));
+}
+
 TEST(CopiedFeatures, AreNotMadeOfNoneOrOfMoreThanFits) {
   auto graph = test::skewed_graph(300, 4);
   EXPECT_FALSE(can_copy_features(graph));

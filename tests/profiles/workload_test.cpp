@@ -55,6 +55,8 @@ TEST(Measure, FillsEveryField) {
   expect_sane(workload.device_batch, "device_batch");
   expect_sane(workload.train, "train");
   EXPECT_GT(workload.parts.fused_train_ratio.value_or(0), 0);
+  EXPECT_GT(workload.parts.macro_train_ratio.value_or(0), 0);
+  EXPECT_GT(workload.parts.macro_sample_ratio.value_or(0), 0);
   EXPECT_GT(workload.parts.biased_sample_ratio.value_or(0), 0);
   ASSERT_TRUE(workload.parts.device_sample_s.has_value());
   EXPECT_GT(*workload.parts.device_sample_s, 0);
@@ -82,6 +84,7 @@ TEST(Measure, LeavesOutWhatThereWasNoTimeFor) {
   const auto profile = measure(tiny_graph(), tiny_job(50), {.asked_interval = 1e-9, .time_limit_s = 1e-6});
   EXPECT_EQ(base::write_value(profile.machine.contention), base::Json::object());
   EXPECT_FALSE(profile.workload.parts.fused_train_ratio.has_value());
+  EXPECT_FALSE(profile.workload.parts.macro_train_ratio.has_value());
   EXPECT_EQ(profile.workload.train_speedup.size(), 1U);
   check(profile, "profile");
 }

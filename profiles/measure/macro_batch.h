@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "plan/job.h"
+#include "runtime/device_options.h"
+#include "runtime/placement.h"
+
+namespace gnomon::profiles {
+
+/// The median times, in seconds, to draw a mini-batch from a macro-batch on the device, and to train on rows
+/// that are read in place there. The macro-batch is small beside the graph, so that both find more of it in
+/// caches.
+struct MacroBatchTimes {
+  double sample_s = 0;
+  double train_s = 0;
+};
+
+/// Samples one macro-batch of some mini-batches (runtime/macro/sampled_macro.h) from the graph and measures
+/// its mini-batches one by one. None if the job samples by weights, or has too few training vertices for a
+/// few whole mini-batches.
+std::optional<MacroBatchTimes> measure_macro_batch(const std::shared_ptr<const runtime::PlacedGraph>& placed,
+                                                   const plan::Job& job,
+                                                   const runtime::DeviceOptions& device);
+
+}  // namespace gnomon::profiles
