@@ -2,7 +2,7 @@
 """Trains on a graph whose features and topology are several times the memory limit, and compares the disk's use with its
 capability. Writes bench/results/out_of_core.json.
 
-    bench/out_of_core.py [--build build/release] [--scale 25] [--times 4] [--accuracy amazon_cs,…]
+    bench/out_of_core.py [--build build/release] [--scale 25] [--memory-scale 23] [--times 4] [--accuracy amazon_cs,…]
         [--peer-python FILE] [--sources DIR] [--other-peers FILE] [--output FILE]
 
 The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
@@ -13,7 +13,8 @@ train in the order of the indices, so that exact plans end with the same bits. m
 2 of 128 beside a thousandth of the vertices as hubs, whose lists stay in memory; two macro-batches are there at a time. They read
 copies of the graph that are ordered by part (`--max-load 1.1` for hanoi's), in the memory that ns-ext has.
 
-joestar-1 and joestar-2 train from the graph in host memory, without a limit.
+joestar-1 and joestar-2 train from a graph in host memory, of 2^--memory-scale vertices, without a limit, beside ns-mem on that graph:
+joestar-2's historical embeddings of the large one would take as much memory as its features.
 
 The disk's rates are measured by gnomon's reader (build/release/bench/bench_disk, at random places of the graph's features) before and
 after each plan that reads it, as a shared disk's change from minute to minute, and their means are what the plan's reads are held
@@ -50,7 +51,6 @@ import json
 import math
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -114,10 +114,10 @@ def reader_rows(options, store):
     return rows
 
 
-def make_store(options):
-    store = options.work / f"rmat-{options.scale}"
+def make_store(options, scale):
+    store = options.work / f"rmat-{scale}"
     if not store.exists():
-        gnomon(options, "generate", "rmat", store, "--scale", options.scale, "--feature-columns", 128, "--feature-type", "fp16",
+        gnomon(options, "generate", "rmat", store, "--scale", scale, "--feature-columns", 128, "--feature-type", "fp16",
                "--classes", 16, "--train-share", options.train_share, "--valid-share", 0)
     return store
 
@@ -203,9 +203,14 @@ def macro_rows(options, store, profile, mem_s, whole):
     return rows
 
 
-def plan_rows(options, store, whole):
-    profile = options.work / "profile.json"
+def make_profile(options, store):
+    profile = options.work / f"{store.name}.json"
     gnomon(options, "profile", store, "-o", profile, *JOB, "--time-limit", 20)
+    return profile
+
+
+def plan_rows(options, store, whole):
+    profile = make_profile(options, store)
     in_memory, _ = train(options, store, "ns-mem")
     mem_s = in_memory["epochs"][-1]["epoch_s"]
     exact_hashes = {epochs: train(options, store, "ns-mem", epochs=epochs)[0]["weights_hash"]
@@ -223,20 +228,15 @@ def plan_rows(options, store, whole):
                  row("peak_memory", name, peak, limit),
                  row("predicted_vs_measured", name, predicted(options, profile, name, limit, disk), epoch["epoch_s"]),
                  row("same_bits", name, int(report["weights_hash"] == exact_hashes[EPOCHS[name]]), 1)]
-    return rows + macro_rows(options, store, profile, mem_s, whole) + rows_in_memory(options, store, profile, mem_s)
+    return rows + macro_rows(options, store, profile, mem_s, whole)
 
 
-def rows_in_memory(options, store, profile, mem_s):
+def rows_in_memory(options, store):
+    profile = make_profile(options, store)
+    mem_s = train(options, store, "ns-mem")[0]["epochs"][-1]["epoch_s"]
     rows = []
-    for name in PLANS_IN_MEMORY:
-        try:
-            report, _ = train(options, store, name)
-        except Failed as failure:
-            if failure.status != -signal.SIGKILL:
-                raise
-            rows.append({"what": "epoch", "plan": name, "value": None, "of": mem_s, "ratio": None,
-                         "why_not": "the machine's memory did not suffice for it"})
-            continue
+    for name in ["ns-mem", *PLANS_IN_MEMORY]:
+        report, _ = train(options, store, name)
         epoch_s = report["epochs"][-1]["epoch_s"]
         rows += [row("epoch", name, epoch_s, mem_s),
                  row("predicted_vs_measured", name, predicted(options, profile, name, 1e12), epoch_s)]
@@ -337,6 +337,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--scale", type=int, default=25)
+    parser.add_argument("--memory-scale", type=int, default=23)
     parser.add_argument("--times", type=float, default=4)
     parser.add_argument("--train-share", type=float, default=0.01)
     parser.add_argument("--peer-epochs", type=int, default=2)
@@ -354,12 +355,15 @@ def main():
     options.build = options.build.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
     graph = f"R-MAT 2^{options.scale}"
-    store = make_store(options)
+    store = make_store(options, options.scale)
     rows = reader_rows(options, store)
     whole = sum((store / name).stat().st_size for name in ("features.npy", "indices.npy"))
     rows += plan_rows(options, store, whole)
     rows += peer_rows(options, store, rows)
-    rows = [{"graph": graph} | each for each in rows] + accuracies(options)
+    rows = [{"graph": graph} | each for each in rows]
+    rows += [{"graph": f"R-MAT 2^{options.memory_scale}"} | each
+             for each in rows_in_memory(options, make_store(options, options.memory_scale))]
+    rows += accuracies(options)
     limits = {name: limit_of(options, store, name) for name in [*PLANS, *MACRO_PLANS]}
     write_record(options.output, {"schema": "gnomon.out_of_core/1", **origin(), "notes": __doc__.strip(), "graph_bytes": whole,
                                   "limit_bytes": limits, "job": JOB, "epochs": EPOCHS, "load_average": os.getloadavg()[0], "rows": rows})

@@ -548,9 +548,10 @@ SECTIONS = [
     Section("out_of_core", "Plans that read the disk, in less memory than the graph takes",
             "R-MAT with 128 fp16 features in a memory control group: ns-ext, mariusgnn, hanoi and the peers in a quarter of the graph's "
             "size, ginex with half of the features' size beside the topology. Epochs beside those of ns-mem without a limit, reads "
-            "beside the profiled disk, peak memory beside the limit, predicted beside measured epochs, our reader beside as many "
-            "threads that call pread. Bytes, seconds, and reads per second.",
-            "bench/out_of_core.py --scale 23", out_of_core),
+            "beside the disk as measured before and after, peak memory beside the limit, predicted beside measured epochs, our reader beside as many "
+            "threads that call pread. Bytes, seconds, and reads per second. joestar-1 and joestar-2 train from a graph in memory, "
+            "of 2^23 vertices.",
+            "bench/out_of_core.py", out_of_core),
     Section("partition", "Partitions",
             "32 parts, of which 8 are a macro-batch. Label imbalance: training vertices in the parts that have most of each class, over "
             "those of a perfect division. Neighbours in memory: of the vertices of a macro-batch, those in its parts, without hubs. "

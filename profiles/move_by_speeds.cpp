@@ -94,10 +94,13 @@ class BySpeeds {
   void move_cpu_batch() {
     const auto work = preparation_work(before());
     const auto& sample_s = before().parts.cpu_sample_s;
-    if (set("cpu_batch", &WorkloadProfile::cpu_batch, false, {{before().cpu_batch.mean_s, work}}) &&
-        sample_s) {
+    const auto factor =
+        set("cpu_batch", &WorkloadProfile::cpu_batch, false, {{before().cpu_batch.mean_s, work}});
+    if (factor && sample_s) {
       move_sampling(*sample_s, false, 0, after().cpu_batch, after().parts.cpu_sample_s);
     }
+    scale(after().parts.disk_rows_s, factor.value_or(1));
+    scale(after().parts.disk_lists_s, factor.value_or(1));
     move_points(&WorkloadProfile::cpu_batch_speedup, work);
     move_points(&WorkloadProfile::worker_efficiency, work);
   }

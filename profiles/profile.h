@@ -403,6 +403,10 @@ struct StageParts {
   std::optional<double> max_batch_bytes{};   ///< of the largest mini-batch, the size of a slot
   std::optional<double> activation_bytes{};  ///< peak device memory of training beyond batch and model
   std::optional<double> refresh_s{};         ///< one core, bottom layer of one batch, all its vertices hot
+  /// One core, beyond the time of a mini-batch in memory: what rows and lists of the disk take longer that
+  /// are all in a cache in host memory.
+  std::optional<double> disk_rows_s{};
+  std::optional<double> disk_lists_s{};
   /// Copying a mini-batch without features over copying all of it.
   std::optional<double> structure_transfer_ratio{};
   std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
@@ -431,6 +435,8 @@ struct StageParts {
     f("max_batch_bytes", self.max_batch_bytes, positive_or_unknown);
     f("activation_bytes", self.activation_bytes, positive_or_unknown);
     f("refresh_s", self.refresh_s, positive_or_unknown);
+    f("disk_rows_s", self.disk_rows_s, base::non_negative);
+    f("disk_lists_s", self.disk_lists_s, base::non_negative);
     f("structure_transfer_ratio", self.structure_transfer_ratio, base::Range{0, 1, true});
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
     f("macro_train_ratio", self.macro_train_ratio, positive_or_unknown);

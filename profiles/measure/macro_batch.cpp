@@ -16,8 +16,8 @@ namespace {
 
 using schedule::Stage;
 
-constexpr std::int64_t warm_up_batches = 2;
-constexpr std::int64_t measured_batches = 14;
+constexpr std::int64_t unmeasured_of_macro_batch = 2;
+constexpr std::int64_t measured_of_macro_batch = 14;
 
 /// One of as many macro-batches as have the mini-batches of this measurement.
 plan::Plan macro_plan(std::int64_t batches) {
@@ -26,8 +26,8 @@ plan::Plan macro_plan(std::int64_t batches) {
   plan.schedule = plan::Schedule::macro_batch;
   plan.route = plan::Route::device;
   plan.workers = base::usable_cores();
-  plan.macro.partitions =
-      static_cast<int>(std::max<std::int64_t>(1, batches / (warm_up_batches + measured_batches)));
+  plan.macro.partitions = static_cast<int>(
+      std::max<std::int64_t>(1, batches / (unmeasured_of_macro_batch + measured_of_macro_batch)));
   plan.macro.resident = 1;
   return plan;
 }
@@ -35,7 +35,7 @@ plan::Plan macro_plan(std::int64_t batches) {
 double median_s(const std::vector<schedule::StageSpan>& spans, Stage stage) {
   std::vector<double> seconds;
   for (const auto& span : spans) {
-    if (span.stage == stage && span.batch >= warm_up_batches) {
+    if (span.stage == stage && span.batch >= unmeasured_of_macro_batch) {
       seconds.push_back(span.end_s - span.begin_s);
     }
   }
@@ -48,7 +48,7 @@ std::optional<MacroBatchTimes> measure_macro_batch(const std::shared_ptr<const r
                                                    const plan::Job& job,
                                                    const runtime::DeviceOptions& device) {
   const std::int64_t batches = std::ssize(placed->graph.train) / job.batch_size;
-  if (job.weighted || batches <= warm_up_batches + 1) {
+  if (job.weighted || batches <= unmeasured_of_macro_batch + 1) {
     return std::nullopt;
   }
   runtime::SampledMacro loader(placed, job, macro_plan(batches));
@@ -62,7 +62,8 @@ std::optional<MacroBatchTimes> measure_macro_batch(const std::shared_ptr<const r
     bench.hold_data(plan::Home::device);
   }
   bench.fuse(true);
-  const auto whole = std::min(std::ssize(seeds) / job.batch_size, warm_up_batches + measured_batches);
+  const auto whole =
+      std::min(std::ssize(seeds) / job.batch_size, unmeasured_of_macro_batch + measured_of_macro_batch);
   std::vector<std::int64_t> order(static_cast<std::size_t>(whole));
   std::iota(order.begin(), order.end(), 0);
   bench.begin(0, order);

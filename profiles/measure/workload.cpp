@@ -18,6 +18,7 @@
 #include "profiles/measure/contention.h"
 #include "profiles/measure/device_facts.h"
 #include "profiles/measure/disk.h"
+#include "profiles/measure/disk_batch.h"
 #include "profiles/measure/evaluation.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/macro_batch.h"
@@ -284,6 +285,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   std::optional<runtime::DeviceFacts> facts;
   std::optional<Resident> resident;
   std::optional<MacroBatchTimes> macro_batch;
+  std::optional<DiskBatchTimes> disk_batch;
   std::optional<double> partial_share;
   double runtime = 0;
   double weight_bytes = 0;
@@ -304,6 +306,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
     }
     if (watch.seconds() < options.time_limit_s) {
       macro_batch = measure_macro_batch(rounds.placed(), job, options.device);
+      disk_batch = measure_disk_batch(graph, rounds.placed(), job);
     }
   }
   fill(profile.workload, measured, rule, {profile.workload.batches, partial_share});
@@ -311,6 +314,10 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
   fill_macro_batch(profile.workload, macro_batch);
+  if (disk_batch) {
+    profile.workload.parts.disk_rows_s = disk_batch->rows_s;
+    profile.workload.parts.disk_lists_s = disk_batch->lists_s;
+  }
   profile.workload.work = batch_work(profile.workload);
   profile.workload.parts.biased_sample_ratio =
       measure_biased_sampling(graph, job, {bias_share * profile.time_limit_s, options.stop});

@@ -286,6 +286,8 @@ class Costing {
     if (plan::looks_ahead(plan_)) {
       halves_.cpu_sample_s *= 2;  // sampled a second time, ahead
     }
+    halves_.cpu_gather_s += plan_.features == Home::disk ? workload_.parts.disk_rows_s.value_or(0) : 0;
+    halves_.cpu_sample_s += plan_.topology == Home::disk ? workload_.parts.disk_lists_s.value_or(0) : 0;
   }
 
   /// Data in device memory is not read over the link, nor is that of macro-batches, which are copied as a
