@@ -10,7 +10,8 @@
 namespace gnomon::profiles {
 
 /// What preparing a mini-batch takes longer on one core, in seconds, if its rows and its adjacency lists are
-/// on the disk and a cache in host memory (plan::CachePolicy::recent) holds them all: the work beside reading.
+/// on the disk and a cache in host memory (plan::CachePolicy::recent) holds them all: the work beside
+/// reading.
 struct DiskBatchTimes {
   double rows_s = 0;
   double lists_s = 0;
