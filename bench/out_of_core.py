@@ -33,7 +33,8 @@ Rows: the `value` of `what` on `graph`, its reference `of`, and their `ratio`.
 - macro_read: bytes per second while a macro-batch is read and built, beside the disk's sequential bandwidth.
 - predicted_vs_measured: the predicted epoch beside the measured one.
 - same_bits: whether the weights equal those of ns-mem.
-- peer_epoch: seconds of a peer's epoch in a group with ns-ext's limit, beside ns-mem's; the last of --peer-epochs of its fastest setting.
+- peer_epoch: seconds of a peer's epoch in a group with ns-ext's limit, beside ns-mem's, with none of the graph's pages in memory at
+  first; the last of --peer-epochs of its fastest setting.
   PyG is its NeighborLoader and SAGEConv on a memory-mapped feature matrix and memory-mapped lists (bench/peers/training.py), with as many
   loader processes as there are cores: a page is read while its process waits. --other-peers names a JSON file with builds of other systems
   that answer the requests of bench/peers/training.py: [{"name", "command": [words], "settings": [any JSON], "exact": whether it trains the
@@ -59,7 +60,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/peers")]
 from harness import Peer, gnomon, origin, pyg_environment, pyg_lib, write_record  # noqa: E402
 from limited import Failed, limited_group, run  # noqa: E402
-from macro_accuracy import ALLOWED_POINTS, accuracy_rows  # noqa: E402
+from macro_accuracy import ALLOWED_POINTS, GRAPHS, accuracy_rows  # noqa: E402
 
 JOB = ["--fanouts", "10,5", "--batch-size", "1024", "--hidden", "64", "--seed", "1"]
 PLANS = ["ns-ext", "ns-ext-presample", "ginex"]
@@ -144,12 +145,22 @@ def plan_file(options, name):
     return path
 
 
+def forget_pages(store):
+    """Evicts the store's files from the page cache: what others have read would not count as a group's memory."""
+    for file in store.glob("*.npy"):
+        descriptor = os.open(file, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
 def train(options, store, name, limit=None, epochs=None):
     """The run's report and the peak of its control group."""
     command = [options.build / "bin/gnomon", "train", store, "--plan", plan_file(options, name), *JOB, "--epochs", epochs or EPOCHS[name],
                "--evaluate-every", "never", "--run", options.work / f"run-{name}", "--overwrite", "--json"]
     if not limit:
         return json.loads(run(command)[1]), None
+    forget_pages(store)
     with limited_group(limit) as group:
         report = json.loads(run([*command, "--host-memory", int(limit * 0.9)], group)[1])
         return report, int((group / "memory.max_usage_in_bytes").read_text())
@@ -273,8 +284,9 @@ def other_peers(options, store):
         yield PeerSystem(**system)
 
 
-def peer_epoch_s(options, command, setting, limit):
+def peer_epoch_s(options, store, command, setting, limit):
     """The last epoch of a peer, and the peak of its control group; infinite if the group killed it."""
+    forget_pages(store)
     words = dict(zip(JOB[::2], JOB[1::2]))
     request = {"fanouts": [int(each) for each in words["--fanouts"].split(",")], "hidden": int(words["--hidden"]), "setting": setting,
                "threads": os.cpu_count()}
@@ -290,11 +302,11 @@ def peer_epoch_s(options, command, setting, limit):
         return answers[-1]["seconds"], int((group / "memory.max_usage_in_bytes").read_text())
 
 
-def rows_of_peer(options, system, mem_s, limit):
+def rows_of_peer(options, store, system, mem_s, limit):
     """Its epoch with the fastest of its settings."""
     if system.make:
         subprocess.run(list(map(str, system.make)), check=True)
-    (epoch_s, peak), setting = min(((peer_epoch_s(options, system.command, setting, limit), setting) for setting in system.settings),
+    (epoch_s, peak), setting = min(((peer_epoch_s(options, store, system.command, setting, limit), setting) for setting in system.settings),
                                    key=lambda each: each[0][0])
     if system.remove:
         shutil.rmtree(system.remove)
@@ -317,7 +329,7 @@ def peer_rows(options, store, rows):
     mem_s = next(each["value"] for each in rows if each["what"] == "epoch" and each["plan"] == "ns-mem")
     peers = []
     for system in [pyg_on_mapped_files(options, store), *other_peers(options, store)]:
-        peers += rows_of_peer(options, system, mem_s, limit)
+        peers += rows_of_peer(options, store, system, mem_s, limit)
     exact = [name for name in PLANS if limit_of(options, store, name) == limit]
     pairs = {"exact_vs_fastest_peer": (fastest(rows, "epoch", lambda each: each["plan"] in exact),
                                        fastest(peers, "peer_epoch", lambda each: each["exact"])),
@@ -343,7 +355,7 @@ def main():
     parser.add_argument("--peer-epochs", type=int, default=2)
     parser.add_argument("--peer-limit-s", type=int, default=1800, help="a peer is ended after this many seconds")
     parser.add_argument("--accuracy", type=lambda text: [name for name in text.split(",") if name],
-                        default=["amazon_cs", "coauthor_cs", "coauthor_phy", "planted"], help="graphs; empty: none")
+                        default=GRAPHS, help="graphs; empty: none")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--peers", type=Path, default=ROOT / "build/peers")
     parser.add_argument("--peer-python", type=Path, help="a Python that has PyG, instead of an environment made under --peers")
