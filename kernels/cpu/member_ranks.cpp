@@ -13,6 +13,22 @@ namespace {
 
 constexpr int log_word_bits = 5;
 
+#if HWY_TARGET != HWY_SCALAR
+using IdTag = hn::ScalableTag<std::uint32_t>;
+using Ids = hn::Vec<IdTag>;
+
+/// The index of the word that has each id's bit.
+HWY_INLINE auto word_index(Ids id) {
+  return hn::BitCast(hn::RebindToSigned<IdTag>(), hn::ShiftRight<log_word_bits>(id));
+}
+
+/// Each id's bit in its word.
+HWY_INLINE Ids bit_in_word(Ids id) {
+  const IdTag d;
+  return hn::Shl(hn::Set(d, 1), hn::And(id, hn::Set(d, 31)));
+}
+#endif
+
 /// Copies the members among `count` ids to `to`, without branches, which would be mispredicted. Returns their
 /// number.
 std::size_t copy_members(const std::uint32_t* ids, std::size_t count, const std::uint32_t* words,
@@ -20,13 +36,9 @@ std::size_t copy_members(const std::uint32_t* ids, std::size_t count, const std:
   auto* next = to;
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<std::uint32_t> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const auto low = hn::Set(d, 31);
-  const auto one = hn::Set(d, 1);
-  const auto are_members = [&](auto id) HWY_ATTR {
-    const auto word = hn::GatherIndex(d, words, hn::BitCast(di, hn::ShiftRight<log_word_bits>(id)));
-    return hn::TestBit(word, hn::Shl(one, hn::And(id, low)));
+  const IdTag d;
+  const auto are_members = [&](Ids id) HWY_ATTR {
+    return hn::TestBit(hn::GatherIndex(d, words, word_index(id)), bit_in_word(id));
   };
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
     const auto id = hn::LoadU(d, ids + i);
@@ -51,14 +63,11 @@ void rank_all(std::uint32_t* members, std::size_t count, const std::uint32_t* wo
               const std::uint32_t* before) {
   std::size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<std::uint32_t> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const auto low = hn::Set(d, 31);
-  const auto one = hn::Set(d, 1);
+  const IdTag d;
   for (; i < count; i += hn::Lanes(d)) {
     const auto id = hn::IfThenElseZero(hn::FirstN(d, count - i), hn::LoadU(d, members + i));
-    const auto place = hn::BitCast(di, hn::ShiftRight<log_word_bits>(id));
-    const auto below = hn::Sub(hn::Shl(one, hn::And(id, low)), one);
+    const auto place = word_index(id);
+    const auto below = hn::Sub(bit_in_word(id), hn::Set(d, 1));
     const auto bits = hn::And(hn::GatherIndex(d, words, place), below);
     hn::StoreU(hn::Add(hn::GatherIndex(d, before, place), hn::PopulationCount(bits)), d, members + i);
   }

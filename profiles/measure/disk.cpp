@@ -27,6 +27,9 @@ constexpr std::size_t large_bytes = std::size_t{1} << 20;
 constexpr int large_reads_in_flight = 4;
 constexpr double as_good = 0.95;
 
+// What an earlier measurement has read may be cached below the disk, by the host of a virtual machine: the
+// places are not the same in each.
+
 /// Consecutive chunks of a file from a random one on, wrapping around at its end.
 class InOrder {
  public:
@@ -60,9 +63,6 @@ class AtRandom {
  private:
   std::mt19937_64 engine_{std::random_device()()};
 };
-
-// What an earlier measurement has read may be cached below the disk, by the host of a virtual machine: the
-// places are not the same in each.
 
 /// Chunks read per second at a given queue depth; 0 if the file is smaller than a chunk.
 template <class Order>

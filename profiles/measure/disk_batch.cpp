@@ -12,6 +12,7 @@
 #include "base/team.h"
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
+#include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/batch/batch_data.h"
 #include "runtime/disk/disk_data.h"
@@ -19,12 +20,10 @@
 namespace gnomon::profiles {
 namespace {
 
-using base::at;
 using plan::Home;
 using runtime::BatchData;
 
 constexpr std::int64_t max_disk_batches = 4;
-constexpr int disk_batch_passes = 4;  ///< of which the first fills the caches
 
 plan::Plan disk_plan(Home topology) {
   plan::Plan plan;
@@ -40,101 +39,124 @@ plan::Plan disk_plan(Home topology) {
   return plan;
 }
 
-/// The mini-batches of the measurement.
+/// Everything that is on the disk, and more, as caches are divided; at most what a measurement may take.
+std::int64_t cache_bytes(const graph::Graph& graph) {
+  constexpr double to_spare = 1.5;
+  constexpr double most_bytes = 256e6;
+  const auto all =
+      static_cast<double>(graph.features.bytes()) + static_cast<double>(graph.indices.bytes().size());
+  return static_cast<std::int64_t>(std::min(most_bytes, to_spare * all));
+}
+
+/// Makes the first mini-batches of an epoch, sampled from a topology, over and over.
 class FewBatches {
  public:
-  FewBatches(const graph::Graph& graph, const plan::Job& job)
+  using Gather = std::function<void(std::int64_t batch, BatchData& data)>;
+
+  FewBatches(const graph::Graph& graph, const plan::Job& job, const kernels::cpu::Topology& topology,
+             Gather gather, const std::atomic<bool>* stop)
       : job_(job),
         order_(graph::epoch_order(graph.train, job.seed, 0)),
-        count_(std::min(max_disk_batches, graph::num_batches(std::ssize(order_), job.batch_size))) {}
+        sampler_(topology, job.fanouts),
+        gather_(std::move(gather)),
+        stop_(stop) {}
 
-  std::vector<std::int64_t> numbers() const {
-    std::vector<std::int64_t> numbers(at(count_));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    return numbers;
+  /// Makes each once, as many as there is time for, but at least one.
+  void fill_caches(double time_limit_s) {
+    const Stopwatch watch;
+    const auto all = graph::num_batches(std::ssize(order_), job_.batch_size);
+    do {
+      make(count_++);
+    } while (count_ < std::min(max_disk_batches, all) && watch.seconds() < time_limit_s);
   }
 
-  /// The median time to sample each from this topology and to gather its features, in the disk_batch_passes
-  /// after the first.
-  double median_s(const kernels::cpu::Topology& topology,
-                  const std::function<void(std::int64_t batch, BatchData& data)>& gather) const {
-    kernels::cpu::Sampler sampler(topology, job_.fanouts);
-    BatchData data;
+  /// The median time to make each of them again.
+  double median_s() {
+    constexpr int passes = 3;
     std::vector<double> seconds;
-    for (int pass = 0; pass < disk_batch_passes; ++pass) {
-      for (const std::int64_t batch : numbers()) {
-        const Stopwatch watch;
-        sampler.sample({job_.seed, 0, static_cast<std::uint64_t>(batch)},
-                       graph::batch_seeds(order_, job_.batch_size, batch), data.batch);
-        gather(batch, data);
-        if (pass > 0) {
-          seconds.push_back(watch.seconds());
-        }
-      }
+    for (std::int64_t i = 0; i < passes * count_; ++i) {
+      const Stopwatch watch;
+      make(i % count_);
+      seconds.push_back(watch.seconds());
     }
     return base::median(seconds);
   }
 
  private:
+  void make(std::int64_t batch) {
+    throw_if_stopped(stop_);
+    sampler_.sample({job_.seed, 0, static_cast<std::uint64_t>(batch)},
+                    graph::batch_seeds(order_, job_.batch_size, batch), data_.batch);
+    gather_(batch, data_);
+  }
+
   const plan::Job& job_;
   std::vector<graph::VertexId> order_;
-  std::int64_t count_;
+  kernels::cpu::Sampler sampler_;
+  Gather gather_;
+  const std::atomic<bool>* stop_;
+  BatchData data_;
+  std::int64_t count_ = 0;
 };
 
-/// Bytes of caches that hold what the mini-batches use, in blocks of the lists' file, and more, as caches are
-/// divided.
-std::int64_t enough_bytes(const graph::Graph& graph, const plan::Job& job) {
-  constexpr double most_block_bytes = 4096;
-  constexpr double to_spare = 1.5;
-  double vertices = static_cast<double>(job.batch_size);
-  double edges = 0;
-  for (const int fanout : job.fanouts) {
-    const double drawn = vertices * (fanout > 0 ? fanout : 1e9);
-    edges += drawn;
-    vertices += drawn;
-  }
-  const auto all_vertices = static_cast<double>(graph.num_vertices());
-  const double list_bytes = static_cast<double>(graph.indices.bytes().size());
-  const double all = static_cast<double>(graph.features.bytes()) + list_bytes;
-  const double share =
-      std::max(std::min(1.0, max_disk_batches * vertices / all_vertices),
-               std::min(1.0, max_disk_batches * edges * most_block_bytes / std::max(1.0, list_bytes)));
-  constexpr double most_bytes = 256e6;
-  return static_cast<std::int64_t>(std::min(most_bytes, to_spare * share * all));
+/// The time with features, and the lists where `topology` is there, on the disk; none if caches do not hold
+/// what is used.
+std::optional<double> from_disk_s(const graph::Graph& graph,
+                                  const std::shared_ptr<const runtime::PlacedGraph>& placed,
+                                  const plan::Job& job, Home topology, const AccessOptions& options) {
+  runtime::DiskData disk(graph, job, disk_plan(topology));
+  const auto read = topology == Home::disk ? disk.place_lists(graph) : placed;
+  disk.fill_caches(cache_bytes(graph), read);
+  std::vector<std::int64_t> order(base::at(max_disk_batches));
+  std::iota(order.begin(), order.end(), 0);
+  disk.begin_epoch(0, order);
+  FewBatches batches(
+      graph, job, read->topology,
+      [&disk](std::int64_t batch, BatchData& data) { disk.gather(batch, 0, data); }, options.stop);
+  batches.fill_caches(options.time_limit_s);
+  constexpr std::int64_t few = 100;
+  const std::int64_t filling = disk.take_reads().reads;
+  const double seconds = batches.median_s();
+  return disk.take_reads().reads > filling / few ? std::nullopt : std::optional(seconds);
 }
 
 DiskBatchTimes measure_times(const graph::Graph& graph,
-                             const std::shared_ptr<const runtime::PlacedGraph>& placed,
-                             const plan::Job& job) {
-  const FewBatches batches(graph, job);
-  const auto from_disk_s = [&](Home topology) {
-    runtime::DiskData disk(graph, job, disk_plan(topology));
-    const auto read = topology == Home::disk ? disk.place_lists(graph) : placed;
-    disk.fill_caches(enough_bytes(graph, job), read);
-    disk.begin_epoch(0, batches.numbers());
-    return batches.median_s(read->topology,
-                            [&](std::int64_t batch, BatchData& data) { disk.gather(batch, 0, data); });
-  };
+                             const std::shared_ptr<const runtime::PlacedGraph>& placed, const plan::Job& job,
+                             const AccessOptions& options) {
   base::Team alone(1);
-  const double in_memory_s = batches.median_s(placed->topology, [&](std::int64_t, BatchData& data) {
-    runtime::gather_features(placed->graph, alone, data);
-  });
-  const double rows_s = from_disk_s(Home::host);
-  return {std::max(0.0, rows_s - in_memory_s), std::max(0.0, from_disk_s(Home::disk) - rows_s)};
+  FewBatches in_memory(
+      graph, job, placed->topology,
+      [&](std::int64_t, BatchData& data) { runtime::gather_features(placed->graph, alone, data); },
+      options.stop);
+  in_memory.fill_caches(options.time_limit_s);
+  const double in_memory_s = in_memory.median_s();
+  const auto with_rows_s = from_disk_s(graph, placed, job, Home::host, options);
+  const auto with_lists_s = with_rows_s ? from_disk_s(graph, placed, job, Home::disk, options) : std::nullopt;
+  DiskBatchTimes times;
+  if (with_rows_s) {
+    times.rows_s = std::max(0.0, *with_rows_s - in_memory_s);
+  }
+  if (with_lists_s) {
+    times.lists_s = std::max(0.0, *with_lists_s - *with_rows_s);
+  }
+  return times;
 }
 
 }  // namespace
 
-std::optional<DiskBatchTimes> measure_disk_batch(const graph::Graph& graph,
-                                                 const std::shared_ptr<const runtime::PlacedGraph>& placed,
-                                                 const plan::Job& job) {
+DiskBatchTimes measure_disk_batch(const graph::Graph& graph,
+                                  const std::shared_ptr<const runtime::PlacedGraph>& placed,
+                                  const plan::Job& job, const AccessOptions& options) {
   if (graph.directory.empty() || graph.features.is_sparse() || job.weighted) {
-    return std::nullopt;
+    return {};
   }
+  constexpr double parts = 3;  // in memory, rows, and lists
+  AccessOptions of_part = options;
+  of_part.time_limit_s /= parts;
   try {
-    return measure_times(graph, placed, job);
+    return measure_times(graph, placed, job, of_part);
   } catch (const base::Failure&) {  // no plan can read this store, either
-    return std::nullopt;
+    return {};
   }
 }
 

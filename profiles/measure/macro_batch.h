@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "plan/job.h"
+#include "profiles/measure/accesses.h"
 #include "runtime/device_options.h"
 #include "runtime/placement.h"
 
@@ -18,10 +19,10 @@ struct MacroBatchTimes {
 };
 
 /// Samples one macro-batch of some mini-batches (runtime/macro/sampled_macro.h) from the graph and measures
-/// its mini-batches one by one. None if the job samples by weights, or has too few training vertices for a
-/// few whole mini-batches.
+/// its mini-batches one by one, a few even after the time limit. None if the job samples by weights, or has
+/// too few training vertices for a few whole mini-batches.
 std::optional<MacroBatchTimes> measure_macro_batch(const std::shared_ptr<const runtime::PlacedGraph>& placed,
-                                                   const plan::Job& job,
-                                                   const runtime::DeviceOptions& device);
+                                                   const plan::Job& job, const runtime::DeviceOptions& device,
+                                                   const AccessOptions& options);
 
 }  // namespace gnomon::profiles

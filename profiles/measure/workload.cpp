@@ -44,13 +44,18 @@ constexpr double disk_share = 0.05;
 constexpr double bias_share = 0.02;
 /// For stages with all data in device memory:
 constexpr double resident_share = 0.05;
+/// For mini-batches of a macro-batch:
+constexpr double macro_share = 0.03;
+/// For what caches of the disk take beside reading, if the graph is a store:
+constexpr double disk_batch_share = 0.03;
 /// For computing reused embeddings:
 constexpr double refresh_share = 0.03;
 /// For evaluating the model:
 constexpr double evaluation_share = 0.05;
 /// For the rounds:
 constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - bias_share -
-                                resident_share - refresh_share - evaluation_share;
+                                resident_share - macro_share - disk_batch_share - refresh_share -
+                                evaluation_share;
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
   points.push_back({1, 1});
@@ -175,6 +180,11 @@ void fill_macro_batch(WorkloadProfile& workload, const std::optional<MacroBatchT
   }
 }
 
+void fill_disk_batch(WorkloadProfile& workload, const DiskBatchTimes& times) {
+  workload.parts.disk_rows_s = times.rows_s;
+  workload.parts.disk_lists_s = times.lists_s;
+}
+
 /// Whether a GPU's memory holds the graph and its features beside training.
 bool fits(const graph::Graph& graph, const plan::Job& job, const runtime::DeviceFacts& facts) {
   constexpr double share = 0.9;  // of the remaining memory, because of fragmentation
@@ -285,7 +295,6 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   std::optional<runtime::DeviceFacts> facts;
   std::optional<Resident> resident;
   std::optional<MacroBatchTimes> macro_batch;
-  std::optional<DiskBatchTimes> disk_batch;
   std::optional<double> partial_share;
   double runtime = 0;
   double weight_bytes = 0;
@@ -305,8 +314,11 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
       resident = measure_resident(rounds, graph, job, options, *facts);
     }
     if (watch.seconds() < options.time_limit_s) {
-      macro_batch = measure_macro_batch(rounds.placed(), job, options.device);
-      disk_batch = measure_disk_batch(graph, rounds.placed(), job);
+      macro_batch = measure_macro_batch(rounds.placed(), job, options.device,
+                                        {macro_share * profile.time_limit_s, options.stop});
+      fill_disk_batch(profile.workload,
+                      measure_disk_batch(graph, rounds.placed(), job,
+                                         {disk_batch_share * profile.time_limit_s, options.stop}));
     }
   }
   fill(profile.workload, measured, rule, {profile.workload.batches, partial_share});
@@ -314,10 +326,6 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
   fill_macro_batch(profile.workload, macro_batch);
-  if (disk_batch) {
-    profile.workload.parts.disk_rows_s = disk_batch->rows_s;
-    profile.workload.parts.disk_lists_s = disk_batch->lists_s;
-  }
   profile.workload.work = batch_work(profile.workload);
   profile.workload.parts.biased_sample_ratio =
       measure_biased_sampling(graph, job, {bias_share * profile.time_limit_s, options.stop});

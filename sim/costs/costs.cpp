@@ -517,7 +517,7 @@ PlanCosts costs_of_plan(const profiles::Profile& profile, const Plan& plan) {
 std::int64_t batches_of(const WorkloadProfile& workload, const Plan& plan) {
   const std::int64_t size = workload.job.batch_size;
   if (plan.schedule == Schedule::macro_batch && workload.train_vertices > 0 && size > 0) {
-    // Each macro-batch has its share of the training vertices, and a last mini-batch of the rest of them.
+    // Each macro-batch divides its share of the training vertices among as few mini-batches as hold them.
     const std::int64_t groups = (plan.macro.partitions + plan.macro.resident - 1) / plan.macro.resident;
     const double seeds = static_cast<double>(workload.train_vertices) / static_cast<double>(groups);
     return groups * static_cast<std::int64_t>(std::ceil(seeds / static_cast<double>(size)));
