@@ -101,6 +101,10 @@ class PageTest(unittest.TestCase):
     def text(self, name):
         return self.element(name).text
 
+    def options(self, name):
+        """The texts of a list's choices, read in one step: the page may replace them at any moment."""
+        return self.driver.execute_script(f"return [...document.getElementById('{name}').options].map((option) => option.text)")
+
     def wait_until(self, holds):
         begin = time.monotonic()
         while not holds():
@@ -187,7 +191,7 @@ class PageTest(unittest.TestCase):
     def test_runs_that_begin_later_appear(self):
         job = ["--fanouts", "5,5", "--batch-size", "256", "--hidden", "16"]
         gnomon(self.folder, "train", "graph", *job, "--plan", "device", "--epochs", "2", "--run", "runs/later")
-        self.wait_until(lambda: "later" in [each.text for each in Select(self.element("run")).options])
+        self.wait_until(lambda: "later" in self.options("run"))
         self.assertEqual(Select(self.element("run")).first_selected_option.text, "first")
         shutil.rmtree(self.folder / "runs/later")
 
@@ -195,7 +199,7 @@ class PageTest(unittest.TestCase):
         with serving(self.folder, "runs/first", "--runs", "nowhere") as address:
             self.driver.get(address)
             self.wait_until(lambda: "3 epochs, ended" in self.text("run-status"))
-            self.assertEqual([each.text for each in Select(self.element("run")).options], ["runs/first"])
+            self.assertEqual(self.options("run"), ["runs/first"])
             self.driver.get("about:blank")
 
     def test_two_plans_side_by_side(self):
