@@ -258,6 +258,14 @@ gnomon_status gnomon_loader_lock_pages(gnomon_loader* loader, const gnomon_page_
   });
 }
 
+gnomon_status gnomon_loader_share(gnomon_loader* loader, const gnomon_threads* threads) {
+  return guarded([&] {
+    require(loader, "loader");
+    loader->loader->share(threads == nullptr ? gnomon_threads{} : *threads);
+    return GNOMON_OK;
+  });
+}
+
 gnomon_status gnomon_loader_lend(gnomon_loader* loader, void* memory, uint64_t bytes) {
   return guarded([&] {
     require(loader, "loader");

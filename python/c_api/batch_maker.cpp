@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/index_range.h"
 #include "base/philox.h"
 #include "graph/feature_form.h"
 #include "kernels/cpu/gather.h"
@@ -27,32 +28,21 @@ kernels::BatchKey tree_key(const kernels::BatchKey& key, std::size_t position) {
   return {mixed, key.epoch, key.batch};
 }
 
-Tensor gathered(const gnomon_dl_tensor& rows, std::span<const std::int64_t> ids,
-                const std::shared_ptr<MemoryPool>& pool) {
-  std::vector<std::int64_t> shape(rows.shape, rows.shape + rows.ndim);
-  shape.front() = std::ssize(ids);
-  Tensor result = make_tensor(pool, rows.dtype, shape);
-  kernels::cpu::gather_rows(static_cast<const std::byte*>(rows.data) + rows.byte_offset,
-                            num_elements(std::span(shape).subspan(1)) * bytes_of(rows.dtype), ids,
-                            static_cast<std::byte*>(result->tensor.data));
-  return result;
-}
-
-/// Returns the rows of a store's features in dense form.
-Tensor gathered(const graph::Features& features, std::span<const std::int64_t> vertices,
-                const std::shared_ptr<MemoryPool>& pool) {
-  const std::array<std::int64_t, 2> shape{std::ssize(vertices), features.columns};
-  Tensor result = make_tensor(pool, data_type(features.type), shape);
-  auto* out = static_cast<std::byte*>(result->tensor.data);
-  if (!features.is_sparse()) {
-    kernels::cpu::gather_rows(features, vertices, out);
-    return result;
+/// Calls gather(ids, out of the first of them) for each thread's share of `ids`; on the calling thread alone
+/// if there are few bytes.
+template <class Gather>
+void share_rows(base::Team& team, std::span<const std::int64_t> ids, std::int64_t row_bytes, std::byte* out,
+                const Gather& gather) {
+  constexpr std::int64_t min_shared_bytes = 1 << 18;
+  if (team.size() == 1 || std::ssize(ids) * row_bytes < min_shared_bytes) {
+    gather(ids, out);
+    return;
   }
-  for (const std::int64_t vertex : vertices) {
-    graph::expand_row(features, vertex, out);
-    out += features.row_bytes();
-  }
-  return result;
+  team.step([&](int member) {
+    const auto [begin, end] = base::chunk_of(std::ssize(ids), member, team.size());
+    gather(ids.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
+           out + begin * row_bytes);
+  });
 }
 
 std::span<const std::int64_t> ids_of(const Tensor& tensor) {
@@ -67,13 +57,18 @@ std::vector<int> sampled_fanouts(const Sampling& sampling) {
 }  // namespace
 
 BatchMaker::BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling,
-                       std::shared_ptr<MemoryPool> pool, std::vector<int> cores)
+                       std::shared_ptr<MemoryPool> pool, const kernels::cpu::BatchThreads& sampling_threads,
+                       const kernels::cpu::BatchThreads& threads)
     : graph_(std::move(graph)),
       sampling_(std::move(sampling)),
       pool_(std::move(pool)),
-      cores_(std::move(cores)),
-      sampler_(graph_->topology, sampled_fanouts(sampling_), kernels::cpu::EdgeIds::keep,
-               {.count = sampling_.threads_per_batch, .cores = cores_}, sampling_.rule) {}
+      cores_(threads.cores),
+      sampler_(graph_->topology, sampled_fanouts(sampling_), kernels::cpu::EdgeIds::keep, sampling_threads,
+               sampling_.rule) {
+  if (sampling_threads.count < threads.count) {
+    own_team_.emplace(threads.count, threads.fork_join);
+  }
+}
 
 Batch BatchMaker::of_vertices(const kernels::BatchKey& key, std::span<const std::int64_t> seeds,
                               const Attributes& attributes) {
@@ -177,6 +172,37 @@ void BatchMaker::add_induced_edges(Batch& batch) {
   batch.edge_ids = copied(induced_.edges);
 }
 
+Tensor BatchMaker::gathered(const gnomon_dl_tensor& rows, std::span<const std::int64_t> ids) {
+  std::vector<std::int64_t> shape(rows.shape, rows.shape + rows.ndim);
+  shape.front() = std::ssize(ids);
+  Tensor result = make_tensor(pool_, rows.dtype, shape);
+  const std::int64_t row_bytes = num_elements(std::span(shape).subspan(1)) * bytes_of(rows.dtype);
+  const auto* const data = static_cast<const std::byte*>(rows.data) + rows.byte_offset;
+  share_rows(team(), ids, row_bytes, static_cast<std::byte*>(result->tensor.data),
+             [&](std::span<const std::int64_t> share, std::byte* out) {
+               kernels::cpu::gather_rows(data, row_bytes, share, out);
+             });
+  return result;
+}
+
+/// Returns the rows of a store's features in dense form.
+Tensor BatchMaker::gathered(const graph::Features& features, std::span<const std::int64_t> vertices) {
+  const std::array<std::int64_t, 2> shape{std::ssize(vertices), features.columns};
+  Tensor result = make_tensor(pool_, data_type(features.type), shape);
+  share_rows(team(), vertices, features.row_bytes(), static_cast<std::byte*>(result->tensor.data),
+             [&](std::span<const std::int64_t> share, std::byte* out) {
+               if (!features.is_sparse()) {
+                 kernels::cpu::gather_rows(features, share, out);
+                 return;
+               }
+               for (const std::int64_t vertex : share) {
+                 graph::expand_row(features, vertex, out);
+                 out += features.row_bytes();
+               }
+             });
+  return result;
+}
+
 void BatchMaker::gather(Batch& batch, const Attributes& attributes) {
   const auto begin = Clock::now();
   const std::span<const std::int64_t> vertices = ids_of(batch.vertices);
@@ -191,13 +217,13 @@ void BatchMaker::gather(Batch& batch, const Attributes& attributes) {
   auto& found = batch.vertex_attributes;
   const auto next = [&] { return found.empty() ? of_first : vertices; };
   if (attributes.features != nullptr) {
-    found.push_back(gathered(*attributes.features, next(), pool_));
+    found.push_back(gathered(*attributes.features, next()));
   }
   for (const gnomon_dl_tensor& attribute : attributes.vertices) {
-    found.push_back(gathered(attribute, next(), pool_));
+    found.push_back(gathered(attribute, next()));
   }
   for (const gnomon_dl_tensor& attribute : attributes.edges) {
-    batch.edge_attributes.push_back(gathered(attribute, ids_of(batch.edge_ids), pool_));
+    batch.edge_attributes.push_back(gathered(attribute, ids_of(batch.edge_ids)));
   }
   batch.gather_s = seconds_since(begin);
 }

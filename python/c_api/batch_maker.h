@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/team.h"
 #include "kernels/block.h"
 #include "kernels/cpu/sample/id_table.h"
 #include "kernels/cpu/sample/sampler.h"
@@ -38,9 +40,10 @@ struct Attributes {
 /// Prepares mini-batches on the calling thread, reusing memory between batches. Not thread-safe.
 class BatchMaker {
  public:
-  /// `cores`: the core that each thread of a batch is pinned to, the calling thread first; empty: not pinned.
+  /// `sampling_threads` sample each batch and `threads` gather it; the first of their cores is that of the
+  /// calling thread. Either may be the caller's thread alone.
   BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling, std::shared_ptr<MemoryPool> pool,
-             std::vector<int> cores = {});
+             const kernels::cpu::BatchThreads& sampling_threads, const kernels::cpu::BatchThreads& threads);
   const std::vector<int>& cores() const { return cores_; }
 
   /// Throws InputError for a seed that is not a vertex.
@@ -55,6 +58,9 @@ class BatchMaker {
   void add_sampled_edges(Batch& batch) const;
   void add_induced_edges(Batch& batch);
   void gather(Batch& batch, const Attributes& attributes);
+  base::Team& team() { return own_team_ ? *own_team_ : sampler_.team(); }
+  Tensor gathered(const gnomon_dl_tensor& rows, std::span<const std::int64_t> ids);
+  Tensor gathered(const graph::Features& features, std::span<const std::int64_t> vertices);
   Tensor copied(std::span<const std::int64_t> values) const;
 
   std::shared_ptr<const GraphData> graph_;
@@ -62,6 +68,7 @@ class BatchMaker {
   std::shared_ptr<MemoryPool> pool_;
   std::vector<int> cores_;
   kernels::cpu::Sampler sampler_;
+  std::optional<base::Team> own_team_;  ///< if it is not the sampler's
   kernels::cpu::IdTable table_;
   DistinctSeeds distinct_;
   Forest forest_;

@@ -58,6 +58,15 @@ void check_input(const gnomon_epoch_input& input, const GraphData& graph) {
                    graph.topology.num_edges());
 }
 
+/// The seeds of the largest batch.
+std::int64_t max_seeds_of(const gnomon_epoch_input& input) {
+  std::int64_t max = 0;
+  for (std::int64_t batch = 0; batch < input.num_batches; ++batch) {
+    max = std::max(max, input.batch_begins[batch + 1] - input.batch_begins[batch]);
+  }
+  return max;
+}
+
 }  // namespace
 
 Epoch::Epoch(std::shared_ptr<Loader> loader, const gnomon_epoch_input& input)
@@ -69,8 +78,11 @@ Epoch::Epoch(std::shared_ptr<Loader> loader, const gnomon_epoch_input& input)
   check_input(input_, loader_->graph());
   slots_.resize(static_cast<std::size_t>(input_.max_ahead));
   const auto left = std::min<std::int64_t>(input_.num_workers, input_.num_batches - input_.first_batch);
-  for (std::int64_t i = 0; i < std::max<std::int64_t>(left, 1); ++i) {
+  for (std::int64_t i = 0; i < left; ++i) {
     makers_.push_back(loader_->take_maker());
+  }
+  if (makers_.empty()) {
+    makers_.push_back(loader_->take_maker_of_caller(max_seeds_of(input_)));
   }
   const BlockedSignals blocked;
   try {

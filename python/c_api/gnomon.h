@@ -19,7 +19,7 @@ extern "C" {
 #define GNOMON_API __attribute__((visibility("default")))
 
 /* Incremented whenever a declaration below changes incompatibly. */
-#define GNOMON_API_VERSION 2
+#define GNOMON_API_VERSION 3
 
 typedef int32_t gnomon_status;
 enum {
@@ -71,6 +71,14 @@ GNOMON_API int32_t gnomon_memory_nodes(void);
 /* Interleaves the pages that lie within `memory` over these NUMA nodes, so that reads use the bandwidth of
  * all nodes. The content does not change. */
 GNOMON_API gnomon_status gnomon_spread_memory(const void* memory, uint64_t bytes);
+
+/* Threads of the caller: `run` calls body(data) on up to `count` threads at once, including the caller's, and
+ * returns when all have returned. libgomp's GOMP_parallel is such a function, so that the threads of the
+ * calling framework can be used. NULL, or a NULL `run`: the caller's thread only. */
+typedef struct gnomon_threads {
+  void (*run)(void (*body)(void*), void* data, unsigned count, unsigned flags);
+  int32_t count;
+} gnomon_threads;
 
 /* ---- Graphs ---- */
 
@@ -149,6 +157,11 @@ GNOMON_API gnomon_status gnomon_loader_lock_pages(gnomon_loader* loader, const g
 GNOMON_API gnomon_status gnomon_loader_lend(gnomon_loader* loader, void* memory, uint64_t bytes);
 /* Deletes a tensor of a batch; memory that was lent for it is the caller's again. */
 GNOMON_API void gnomon_tensor_detach(gnomon_dl_managed* tensor);
+
+/* Lets batches that gnomon_epoch_next prepares in its caller be prepared by these threads, instead of by
+ * threads_per_batch threads of the loader's own: threads that wait between batches, as an OpenMP runtime's,
+ * would compete with these. From the next epoch on. */
+GNOMON_API gnomon_status gnomon_loader_share(gnomon_loader* loader, const gnomon_threads* threads);
 
 /* Writes to `order` a random permutation of 0 … count - 1 that depends on seed and epoch only. */
 GNOMON_API void gnomon_epoch_order(int64_t count, uint64_t seed, uint64_t epoch, int64_t* order);
@@ -237,15 +250,6 @@ typedef struct gnomon_rows {
   const int32_t* columns; /* num_entries */
   const int32_t* edges;   /* the edge that each entry belongs to; NULL: entry e is edge e */
 } gnomon_rows;
-
-/* The threads of an operation: `run` calls body(data) on up to `count` threads at once, including the
- * caller's, and returns when all have returned. libgomp's GOMP_parallel is such a function, so that
- * operations can share the threads of the calling framework. NULL, or a NULL `run`: the caller's thread only.
- */
-typedef struct gnomon_threads {
-  void (*run)(void (*body)(void*), void* data, unsigned count, unsigned flags);
-  int32_t count;
-} gnomon_threads;
 
 /* Writes indptr (num_destinations + 1) and columns (num_edges) of the matrix with one row per destination.
  * The edges must be sorted by destination. */

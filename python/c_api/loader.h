@@ -32,7 +32,11 @@ class Loader {
   };
   /// Returns the unused maker of the lowest number, for exclusive use until it is given back.
   NumberedMaker take_maker();
+  /// Returns one that uses the threads of share(), if there are any, for batches of at most `max_seeds`.
+  NumberedMaker take_maker_of_caller(std::int64_t max_seeds);
   void give_back(NumberedMaker maker);
+  /// The threads of the caller that prepare batches in it. Throws InputError for too many.
+  void share(const gnomon_threads& threads);
 
  private:
   std::vector<int> cores_of(int number) const;
@@ -42,8 +46,9 @@ class Loader {
   Sampling sampling_;
   std::shared_ptr<MemoryPool> pool_;
   std::mutex mutex_;
-  std::map<int, std::unique_ptr<BatchMaker>> idle_;  ///< by their numbers
+  std::multimap<int, std::unique_ptr<BatchMaker>> idle_;  ///< by their numbers; below 0: of the caller
   int num_made_ = 0;
+  gnomon_threads shared_{};
 };
 
 }  // namespace gnomon::c_api

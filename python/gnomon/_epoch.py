@@ -148,6 +148,18 @@ class CLoader:
         """Page-lock (pin) the memory of large tensors, from the next batch on."""
         check(library.gnomon_loader_lock_pages(self.handle, lock))
 
+    def share(self, run: ctypes.c_void_p, count: int) -> None:
+        """Prepare batches of epochs without workers by this many threads of an OpenMP runtime, the caller's included.
+
+        Parameters
+        ----------
+        run
+            Its GOMP_parallel.
+        count
+            Number of threads.
+        """
+        check(library.gnomon_loader_share(self.handle, _library.Threads(run=run, count=count)))
+
     def lend_from(self, allocate: Callable[[int], Tensor]) -> None:
         """Make large tensors in memory of this allocator, which returns uint8 tensors of a number of bytes."""
         self.take = LentMemory(self.handle, allocate).take

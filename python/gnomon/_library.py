@@ -6,7 +6,7 @@ import ctypes
 import os
 from pathlib import Path
 
-API_VERSION = 2
+API_VERSION = 3
 
 OK, FAILURE, INVALID_INPUT, END, PENDING, FORKED, CANCELLED = range(7)
 EXPANSIONS = {"once": 0, "every_hop": 1}
@@ -173,6 +173,7 @@ _PROTOTYPES = {
     "gnomon_loader_free": (None, [_HANDLE]),
     "gnomon_loader_lock_pages": (_STATUS, [_HANDLE, ctypes.POINTER(PageLock)]),
     "gnomon_loader_lend": (_STATUS, [_HANDLE, ctypes.c_void_p, ctypes.c_uint64]),
+    "gnomon_loader_share": (_STATUS, [_HANDLE, ctypes.POINTER(Threads)]),
     "gnomon_tensor_detach": (None, [ctypes.c_void_p]),
     "gnomon_epoch_order": (None, [ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p]),
     "gnomon_epoch_begin": (

@@ -153,7 +153,7 @@ class Report:
         return "\n".join(lines)
 
 
-def costs_of(times: Times, cores: int) -> Costs:
+def costs_of(times: Times, cores: int, threads_per_batch: int = 1) -> Costs:
     """Return the cost of one batch. For a step too short to measure, ``step_cores`` is capped at all cores."""
     count = max(times.batches, 1)
     return Costs(
@@ -161,12 +161,15 @@ def costs_of(times: Times, cores: int) -> Costs:
         hand_over_s=times.hand_over_s / count,
         step_s=times.step_s / count,
         step_cores=min(times.step_cpu_s / times.step_s, cores) if times.step_s > 0 else 0.0,
+        prepare_cores=min(threads_per_batch, cores),
     )
 
 
-def make_report(times: Times, workers: int, cores: int, replanned: list[dict[str, Any]]) -> Report:
-    """Report on the batches handed out."""
-    costs = costs_of(times, cores)
+def make_report(
+    times: Times, workers: int, threads_per_batch: int, cores: int, replanned: list[dict[str, Any]]
+) -> Report:
+    """Report on the batches handed out. What-if keeps the threads per batch."""
+    costs = costs_of(times, cores, threads_per_batch)
     total_s = times.wait_s + times.hand_over_s + times.step_s
     settings = {(workers, cores), (0, cores), (1, cores), (cores, cores), (2 * cores, 2 * cores)}
     what_if = [

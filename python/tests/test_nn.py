@@ -13,6 +13,7 @@ from torch_geometric.utils import trim_to_layer
 import gnomon.nn as ours
 from conftest import random_data
 from gnomon import InvalidInput
+from gnomon._openmp import parallel_of_openmp
 from gnomon.pyg import NeighborLoader
 
 LAYERS = [
@@ -119,9 +120,7 @@ def test_threads_do_not_matter(data):
 
 
 def test_torchs_threads_are_found():
-    from gnomon.nn._functions import _run_of_openmp
-
-    assert _run_of_openmp() is not None
+    assert parallel_of_openmp() is not None
 
 
 def test_wrong_input(data):

@@ -35,6 +35,33 @@ def test_batches_hold_what_was_sampled(data, fanouts, threads):
     assert torch.equal(torch.cat([batch.input_id for batch in batches]), inputs)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_threads_that_share_a_batch_gather_all_rows(dtype):
+    data = random_data(3000, 30_000, seed=2)
+    data.x = torch.arange(3000 * 300, dtype=dtype).view(3000, 300)  # more than threads would leave to one of them
+    for batch in NeighborLoader(data, [4, 4], batch_size=500, num_workers=0, threads_per_batch=3):
+        assert torch.equal(batch.x, data.x[batch.n_id])
+
+
+def test_without_workers_torchs_threads_share_a_batch(data):
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        loader = NeighborLoader(data, [3], num_workers=0)
+        assert loader.plan.threads_per_batch == 2
+        loader.num_workers = 2
+        assert (loader.plan.workers, loader.plan.threads_per_batch) == (2, 1)
+        loader.num_workers = 0
+        assert (loader.plan.workers, loader.plan.threads_per_batch) == (0, 2)
+        given = NeighborLoader(data, [3], num_workers=0, threads_per_batch=1)
+        given.num_workers = 3
+        assert given.plan.threads_per_batch == 1
+        torch.set_num_threads(40)
+        assert NeighborLoader(data, [3], num_workers=0).plan.threads_per_batch == 16
+    finally:
+        torch.set_num_threads(threads)
+
+
 def test_distribution_is_that_of_the_definition():
     small = random_data(12, 50, seed=3)
     lists = in_edges(small.edge_index, 12)

@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -185,6 +186,66 @@ TEST(CApi, WorkersDoNotMatterAndHandlesMayBeFreedInAnyOrder) {
     expected = found;
   }
   EXPECT_EQ(expected.size(), 20U);
+}
+
+/// Runs body(data) on `count` threads, as GOMP_parallel does.
+void run_in_parallel(void (*body)(void*), void* data, unsigned count, unsigned /*flags*/) {
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < count; ++i) {
+    threads.emplace_back(body, data);
+  }
+  body(data);
+  for (auto& thread : threads) {
+    thread.join();
+  }
+}
+
+/// Runs it on the calling thread only, as an OpenMP runtime does within a parallel region.
+void run_alone(void (*body)(void*), void* data, unsigned /*count*/, unsigned /*flags*/) { body(data); }
+
+/// All rows of `attribute` and edge ids of an epoch's batches that their caller prepares.
+std::vector<std::vector<std::int64_t>> prepared_by_caller(gnomon_loader* loader, std::int64_t vertices,
+                                                          const gnomon_dl_tensor& attribute) {
+  std::vector<std::vector<std::int64_t>> found;
+  Input input(vertices, 500, 0);
+  input.fields.num_vertex_attributes = 1;
+  input.fields.vertex_attributes = &attribute;
+  const Epoch epoch = begin(loader, input);
+  for (Batch batch = next(epoch.get()); batch; batch = next(epoch.get())) {
+    found.push_back(values(batch->edge_ids));
+    found.push_back(values(batch->vertex_attributes[0]));
+  }
+  return found;
+}
+
+TEST(CApi, BatchesThatTheCallersThreadsShareAreTheSame) {
+  const test::RandomSeed seed;
+  constexpr std::int64_t vertices = 2000;
+  constexpr std::int64_t width = 64;  // rows of a batch that are worth sharing
+  const Graph graph = graph_of(random_edges(vertices, 30000, seed));
+  std::vector<std::int64_t> rows(vertices * width);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::array<std::int64_t, 2> shape{vertices, width};
+  const gnomon_dl_tensor attribute{rows.data(), {1, 0}, 2, {0, 64, 1}, shape.data(), nullptr, 0};
+  const std::vector<gnomon_threads> threads{
+      {run_in_parallel, 1}, {run_in_parallel, 3}, {run_alone, 4}, {nullptr, 0}};
+  // Of the first, batches are too small to be sampled together.
+  for (const auto& fanouts : {std::vector<std::int32_t>{5, 3}, std::vector<std::int32_t>{15, 10}}) {
+    const Loader loader = loader_of(graph.get(), fanouts);
+    const auto expected = prepared_by_caller(loader.get(), vertices, attribute);
+    EXPECT_EQ(expected.size(), 8U);
+    for (const gnomon_threads& each : threads) {
+      ASSERT_EQ(gnomon_loader_share(loader.get(), &each), GNOMON_OK) << gnomon_last_error();
+      EXPECT_EQ(prepared_by_caller(loader.get(), vertices, attribute), expected) << each.count;
+      EXPECT_EQ(prepared_by_caller(loader.get(), vertices, attribute), expected) << each.count << ", again";
+    }
+  }
+  const Loader loader = loader_of(graph.get(), {5, 3});
+  for (const int count : {0, -1, 1000000}) {
+    const gnomon_threads wrong{run_in_parallel, count};
+    EXPECT_EQ(gnomon_loader_share(loader.get(), &wrong), GNOMON_INVALID_INPUT);
+    EXPECT_THAT(gnomon_last_error(), HasSubstr("threads.count"));
+  }
 }
 
 TEST(CApi, EpochsCanBeLeftEarly) {

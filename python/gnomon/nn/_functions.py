@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,6 +12,7 @@ from torch.autograd.function import once_differentiable
 
 from gnomon import _library
 from gnomon._library import check, library
+from gnomon._openmp import parallel_of_openmp
 from gnomon._tensors import describe
 from gnomon.nn._gemm import linear
 from gnomon.nn._memory import empty
@@ -21,21 +20,8 @@ from gnomon.nn.block import Block, Rows
 from gnomon.nn.stored import StoredRows
 
 
-@lru_cache(maxsize=1)
-def _run_of_openmp() -> ctypes.c_void_p | None:
-    """Return GOMP_parallel of torch's OpenMP runtime, so that the sparse operations share its threads."""
-    maps = Path("/proc/self/maps").read_text().splitlines()
-    paths = {line.split()[-1] for line in maps if "/" in line}
-    for path in sorted(each for each in paths if "omp" in Path(each).name and "torch" in each):
-        try:
-            return ctypes.cast(ctypes.CDLL(path).GOMP_parallel, ctypes.c_void_p)
-        except (AttributeError, OSError):
-            continue
-    return None
-
-
 def _threads() -> Any:
-    return ctypes.byref(_library.Threads(run=_run_of_openmp(), count=torch.get_num_threads()))
+    return ctypes.byref(_library.Threads(run=parallel_of_openmp(), count=torch.get_num_threads()))
 
 
 def _address(tensor: Tensor | None) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch_geometric.sampler import SamplerOutput
 
 from gnomon._epoch import CLoader, RawBatch, Sampling, epoch_order
 from gnomon._library import InvalidInput, library
+from gnomon._openmp import parallel_of_openmp
 from gnomon._tensors import spread_memory
 from gnomon.graph import Store
 from gnomon.loader_plan import LoaderPlan
@@ -20,7 +22,7 @@ from gnomon.pyg._arguments import LoaderData, refuse_temporal
 from gnomon.pyg._batches import Batches, add_sample, assembled
 from gnomon.pyg._cache import FeatureCache, Hotness, hotness_of
 from gnomon.pyg._device import free_bytes, page_lock, pinned_allocator
-from gnomon.pyg._options import batches_of, part_of_rank, read_options
+from gnomon.pyg._options import batches_of, default_threads, part_of_rank, read_options
 from gnomon.pyg._sampling import read_sampling, sampler_output, sampling_for
 from gnomon.pyg._source import Attributes, check_changes, check_data, gathered_matrix, graph_of
 from gnomon.replanning import Replanner
@@ -96,6 +98,8 @@ class BaseLoader:
 
     def _made_loader(self, sampling: Sampling) -> CLoader:
         loader = CLoader(self._graph, sampling)
+        if sampling.threads_per_batch > 1 and (run := parallel_of_openmp()) is not None:
+            loader.share(run, sampling.threads_per_batch)
         device = self._options.device
         if device is not None and device.type == "cuda" and (lock := page_lock()) is not None:
             loader.lock_pages(lock)
@@ -204,8 +208,11 @@ class BaseLoader:
     @num_workers.setter
     def num_workers(self, count: int) -> None:
         """Set the number of workers from the next iteration on, and stop replanning. The batches stay the same."""
-        self._options.num_workers = read_options({"num_workers": count}).num_workers
-        self._replanner = None
+        workers = read_options({"num_workers": count}).num_workers
+        plan = replace(self.plan, workers=workers)
+        if self._options.has_default_threads:
+            plan = replace(plan, threads_per_batch=default_threads(workers))
+        self._follow(plan, None)
 
     @property
     def drop_last(self) -> bool:
@@ -290,7 +297,8 @@ class BaseLoader:
     def report(self) -> Report:
         """Report on the current or last epoch: its times, its bottleneck, and predictions for other settings."""
         replanned = [] if self._replanner is None else self._replanner.changes
-        return make_report(self._times, self.num_workers, library.gnomon_usable_cores(), replanned)
+        plan, cores = self.plan, library.gnomon_usable_cores()
+        return make_report(self._times, plan.workers, plan.threads_per_batch, cores, replanned)
 
     def _order(self, epoch: int) -> tuple[Tensor, Tensor]:
         options, count = self._options, self._num_inputs()

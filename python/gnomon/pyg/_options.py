@@ -10,6 +10,10 @@ import torch
 from torch import Tensor
 
 from gnomon._library import InvalidInput, library
+from gnomon._openmp import parallel_of_openmp
+
+# More threads gain little: they meet several times in each hop.
+_MAX_DEFAULT_THREADS = 16
 
 # These say how worker processes live. There are none.
 _WITHOUT_EFFECT = (
@@ -38,6 +42,7 @@ class Options:
     seed: int = 0
     expand: str = "once"
     threads_per_batch: int = 1
+    has_default_threads: bool = True
     cached_rows: int = 0
     rank: int = 0
     world_size: int = 1
@@ -54,6 +59,13 @@ def default_workers() -> int:
     """Return the number of workers if none is given: all physical cores if a GPU trains, else half of them."""
     cores = library.gnomon_physical_cores()
     return min(cores, 8) if torch.cuda.is_available() else max(min(cores // 2, 8), 1)
+
+
+def default_threads(workers: int) -> int:
+    """Return the number of threads per batch if none is given: torch's, which wait, if the caller prepares."""
+    if workers > 0 or parallel_of_openmp() is None:
+        return 1
+    return min(torch.get_num_threads(), _MAX_DEFAULT_THREADS)
 
 
 def _integer(name: str, value: Any, low: int, high: int) -> int:
@@ -115,7 +127,11 @@ def read_options(given: dict[str, Any]) -> Options:
     options.expand = rest.pop("expand", "once")
     if options.expand not in ("once", "every_hop"):
         raise InvalidInput(f"expand: must be 'once' or 'every_hop', not {options.expand!r}")
-    options.threads_per_batch = _integer("threads_per_batch", rest.pop("threads_per_batch", 1), 1, 256)
+    threads = rest.pop("threads_per_batch", None)
+    options.has_default_threads = threads is None
+    options.threads_per_batch = (
+        default_threads(options.num_workers) if threads is None else _integer("threads_per_batch", threads, 1, 256)
+    )
     options.cached_rows = _integer("cached_rows", rest.pop("cached_rows", 0), 0, 2**31 - 1)
     options.world_size = _integer("world_size", rest.pop("world_size", 1), 1, 2**20)
     options.rank = _integer("rank", rest.pop("rank", 0), 0, options.world_size - 1)

@@ -72,7 +72,7 @@ class NeighborLoader(BaseLoader):
         ``batch_sampler``, ``num_workers`` (threads; None: chosen automatically, 0: batches are prepared in the calling
         thread), ``prefetch_factor``, ``pin_memory``, ``timeout``, ``generator`` (its initial seed is used). Further:
         ``seed`` (default: torch's initial seed); ``expand`` (``"once"`` as in PyG, or ``"every_hop"`` as in DGL);
-        ``threads_per_batch``; for several processes ``rank`` and ``world_size``: each process batches its part of every
+        ``threads_per_batch`` (default: without workers those of torch, at most 16, else 1); for several processes ``rank`` and ``world_size``: each process batches its part of every
         epoch's order, all parts of equal size; ``stored``: node attributes that are not gathered; batches have them as
         :class:`gnomon.nn.StoredRows`, which the layers of ``gnomon.nn`` read in place; ``device``: batches are copied
         to this device after the transforms, on a separate stream, and rows are gathered into page-locked memory;
