@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
 from harness import FILES, Peer, origin, pyg_environment, pyg_lib, spread, write_record  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
-GRAPHS = ["rmat20", "slashdot", "twitter", "tolokers", "coauthor_cs", "amazon_cs", "amazon_photo", "cora"]
+GRAPHS = ["rmat20", "slashdot", "twitter", "tolokers", "coauthor_cs", "amazon_cs"]
 FANOUTS = [[15, 10, 5], [10, 10]]
 HIDDEN = {2: 64, 3: 256}  # by layers
 TRAINED = {2: 20, 3: 6}  # batches, by layers

@@ -32,7 +32,7 @@ double max_edges_of(std::int64_t seeds, const std::vector<int>& fanouts) {
 /// Whether threads gain by sampling a batch together: they meet several times in each hop, and a forest is
 /// sampled tree by tree.
 bool is_worth_sharing(const Sampling& sampling, std::int64_t max_seeds) {
-  constexpr double min_edges = 1 << 16;
+  constexpr double min_edges = 1 << 18;
   return !sampling.disjoint && max_edges_of(max_seeds, sampling.fanouts) >= min_edges;
 }
 

@@ -230,7 +230,7 @@ TEST(CApi, BatchesThatTheCallersThreadsShareAreTheSame) {
   const std::vector<gnomon_threads> threads{
       {run_in_parallel, 1}, {run_in_parallel, 3}, {run_alone, 4}, {nullptr, 0}};
   // Of the first, batches are too small to be sampled together.
-  for (const auto& fanouts : {std::vector<std::int32_t>{5, 3}, std::vector<std::int32_t>{15, 10}}) {
+  for (const auto& fanouts : {std::vector<std::int32_t>{5, 3}, std::vector<std::int32_t>{30, 20}}) {
     const Loader loader = loader_of(graph.get(), fanouts);
     const auto expected = prepared_by_caller(loader.get(), vertices, attribute);
     EXPECT_EQ(expected.size(), 8U);
