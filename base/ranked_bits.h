@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -19,6 +20,14 @@ class RankedBits {
   bool contains(std::int64_t number) const { return ((words_[word_of(number)] >> bit_of(number)) & 1) != 0; }
   /// Adds a number. Not thread-safe.
   void add(std::int64_t number) { words_[word_of(number)] |= std::uint32_t{1} << bit_of(number); }
+  /// Adds a number while other threads add some.
+  void add_shared(std::int64_t number) {
+    const std::atomic_ref word(words_[word_of(number)]);
+    const std::uint32_t bit = std::uint32_t{1} << bit_of(number);
+    if ((word.load(std::memory_order_relaxed) & bit) == 0) {  // locks the cache line only if it changes
+      word.fetch_or(bit, std::memory_order_relaxed);
+    }
+  }
   /// Adds begin … end - 1.
   void add_range(std::int64_t begin, std::int64_t end);
   /// To be called after the last addition and before rank(). Returns the number of members.

@@ -2,7 +2,7 @@
 """Trains on a graph whose features and topology are several times the memory limit, and compares the disk's use with its
 capability. Writes bench/results/out_of_core.json.
 
-    bench/out_of_core.py [--build build/release] [--scale 25] [--memory-scale 23] [--times 4] [--accuracy amazon_cs,…]
+    bench/out_of_core.py [--build build/release] [--scale 25] [--memory-scale 23] [--peer-scale 24] [--times 4] [--accuracy amazon_cs,…]
         [--peer-python FILE] [--sources DIR] [--other-peers FILE] [--output FILE]
 
 The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
@@ -15,6 +15,8 @@ copies of the graph that are ordered by part (`--max-load 1.1` for hanoi's), in 
 
 joestar-1 and joestar-2 train from a graph in host memory, of 2^--memory-scale vertices, without a limit, beside ns-mem on that graph:
 joestar-2's historical embeddings of the large one would take as much memory as its features.
+
+Peers train a graph of 2^--peer-scale vertices, as some of them keep copies several times as large, beside our plans on that graph.
 
 The disk's rates are measured by gnomon's reader (build/release/bench/bench_disk, at random places of the graph's features) before and
 after each plan that reads it, as a shared disk's change from minute to minute, and their means are what the plan's reads are held
@@ -339,6 +341,23 @@ def peer_rows(options, store, rows):
                     for what, (ours, peer) in pairs.items() if peer]
 
 
+def bytes_of(store):
+    return sum((store / name).stat().st_size for name in ("features.npy", "indices.npy"))
+
+
+def on(scale, rows):
+    return [{"graph": f"R-MAT 2^{scale}"} | each for each in rows]
+
+
+def rows_beside_peers(options, rows):
+    """Those of the peers, and of our plans on their graph if `rows` lacks them."""
+    store = make_store(options, options.peer_scale)
+    if options.peer_scale == options.scale:
+        return on(options.peer_scale, peer_rows(options, store, rows))
+    ours = plan_rows(options, store, bytes_of(store))
+    return on(options.peer_scale, ours + peer_rows(options, store, ours))
+
+
 def accuracies(options):
     how = argparse.Namespace(build=options.build, data=options.data, plans=list(ALLOWED_POINTS), factors=[None], seeds=5, epochs=20,
                              work=options.work / "accuracy")
@@ -350,6 +369,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--scale", type=int, default=25)
     parser.add_argument("--memory-scale", type=int, default=23)
+    parser.add_argument("--peer-scale", type=int, default=24)
     parser.add_argument("--times", type=float, default=4)
     parser.add_argument("--train-share", type=float, default=0.01)
     parser.add_argument("--peer-epochs", type=int, default=2)
@@ -366,15 +386,12 @@ def main():
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
-    graph = f"R-MAT 2^{options.scale}"
     store = make_store(options, options.scale)
     rows = reader_rows(options, store)
-    whole = sum((store / name).stat().st_size for name in ("features.npy", "indices.npy"))
-    rows += plan_rows(options, store, whole)
-    rows += peer_rows(options, store, rows)
-    rows = [{"graph": graph} | each for each in rows]
-    rows += [{"graph": f"R-MAT 2^{options.memory_scale}"} | each
-             for each in rows_in_memory(options, make_store(options, options.memory_scale))]
+    whole = bytes_of(store)
+    rows = on(options.scale, rows + plan_rows(options, store, whole))
+    rows += rows_beside_peers(options, rows)
+    rows += on(options.memory_scale, rows_in_memory(options, make_store(options, options.memory_scale)))
     rows += accuracies(options)
     limits = {name: limit_of(options, store, name) for name in [*PLANS, *MACRO_PLANS]}
     write_record(options.output, {"schema": "gnomon.out_of_core/1", **origin(), "notes": __doc__.strip(), "graph_bytes": whole,

@@ -414,6 +414,8 @@ struct StageParts {
   /// them there over drawing them from the graph.
   std::optional<double> macro_train_ratio{};
   std::optional<double> macro_sample_ratio{};
+  /// One core, for each entry of the lists of a macro-batch's parts: translating them, with the halo.
+  std::optional<double> halo_entry_s{};
   std::optional<double> graphs_train_ratio{};  ///< training by recorded launches over launching one by one
   /// A GPU's preparation on measured_prepare_share of its thread slots over preparation on all of them.
   std::optional<double> prepare_share_ratio{};
@@ -441,6 +443,7 @@ struct StageParts {
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
     f("macro_train_ratio", self.macro_train_ratio, positive_or_unknown);
     f("macro_sample_ratio", self.macro_sample_ratio, positive_or_unknown);
+    f("halo_entry_s", self.halo_entry_s, positive_or_unknown);
     f("graphs_train_ratio", self.graphs_train_ratio, base::Range{0, 10, true});
     f("prepare_share_ratio", self.prepare_share_ratio, base::Range{0, 100, true});
     f("parameter_bytes", self.parameter_bytes, positive_or_unknown);

@@ -1,15 +1,22 @@
 #include "profiles/measure/macro_batch.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/index_range.h"
 #include "base/median.h"
+#include "base/team.h"
 #include "base/usable.h"
 #include "profiles/measure/bench.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
+#include "runtime/macro/halo_structure.h"
+#include "runtime/macro/macro_batch.h"
 #include "runtime/macro/macro_layout.h"
 #include "runtime/macro/sampled_macro.h"
 
@@ -43,6 +50,26 @@ double median_s(const std::vector<schedule::StageSpan>& spans, Stage stage) {
     }
   }
   return base::median(seconds);
+}
+
+/// About a sixteenth of the vertices, in ranges that are spread over the graph, with at most so many entries
+/// in their lists that they take a second or so.
+std::vector<graph::VertexId> spread_vertices(const graph::Graph& graph) {
+  constexpr std::int64_t ranges = 64;
+  constexpr std::int64_t share = 16;
+  constexpr std::int64_t max_entries = std::int64_t{1} << 25;
+  const std::int64_t vertices = graph.num_vertices();
+  const auto entries_at_most = std::max<std::int64_t>(1, std::min(max_entries, graph.num_edges() / share));
+  std::vector<graph::VertexId> found;
+  for (std::int64_t range = 0; range < ranges; ++range) {
+    const auto [begin, end] = base::chunk_of(vertices, static_cast<int>(range), ranges);
+    std::int64_t entries = 0;
+    for (graph::VertexId vertex = begin; vertex < end && entries * ranges < entries_at_most; ++vertex) {
+      found.push_back(vertex);
+      entries += graph.degree(vertex);
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -81,6 +108,31 @@ std::optional<MacroBatchTimes> measure_macro_batch(const std::shared_ptr<const r
     spans.insert(spans.end(), more.begin(), more.end());
   }
   return MacroBatchTimes{median_s(spans, Stage::device_batch), median_s(spans, Stage::train)};
+}
+
+std::optional<double> measure_halo_entry(const graph::Graph& graph, const AccessOptions& options) {
+  if (graph.num_edges() == 0) {
+    return std::nullopt;
+  }
+  const auto vertices = spread_vertices(graph);
+  const std::span<const graph::VertexId> own(vertices);
+  base::Team team(1);
+  runtime::MacroArrays arrays;
+  double least_s = std::numeric_limits<double>::infinity();
+  const Stopwatch whole;
+  // The first macro-batches of a training map the memory that later ones use.
+  constexpr int measured = 3;
+  for (int run = 0; run < measured && (run == 0 || whole.seconds() < options.time_limit_s); ++run) {
+    throw_if_stopped(options.stop);
+    const Stopwatch watch;
+    runtime::fill_halo_structure(graph, {&own, 1}, team, arrays);
+    const runtime::MacroBatch batch(graph, std::move(arrays), {}, 1,
+                                    [&](runtime::MacroArrays ended) { arrays = std::move(ended); });
+    least_s = std::min(least_s, watch.seconds());
+  }
+  const auto entries = std::transform_reduce(vertices.begin(), vertices.end(), std::int64_t{0}, std::plus<>(),
+                                             [&](graph::VertexId vertex) { return graph.degree(vertex); });
+  return entries > 0 ? std::optional(least_s / static_cast<double>(entries)) : std::nullopt;
 }
 
 }  // namespace gnomon::profiles

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "graph/graph.h"
 #include "plan/job.h"
 #include "profiles/measure/accesses.h"
 #include "runtime/device_options.h"
@@ -24,5 +25,10 @@ struct MacroBatchTimes {
 std::optional<MacroBatchTimes> measure_macro_batch(const std::shared_ptr<const runtime::PlacedGraph>& placed,
                                                    const plan::Job& job, const runtime::DeviceOptions& device,
                                                    const AccessOptions& options);
+
+/// The time, in seconds, that one core takes to make the structure of a macro-batch of parts with a halo
+/// (runtime/macro/halo_structure.h), for each entry of the parts' lists, of a share of the graph. None if
+/// there are no edges.
+std::optional<double> measure_halo_entry(const graph::Graph& graph, const AccessOptions& options);
 
 }  // namespace gnomon::profiles

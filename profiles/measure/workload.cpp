@@ -44,8 +44,9 @@ constexpr double disk_share = 0.05;
 constexpr double bias_share = 0.02;
 /// For stages with all data in device memory:
 constexpr double resident_share = 0.05;
-/// For mini-batches of a macro-batch:
-constexpr double macro_share = 0.03;
+/// For mini-batches of a macro-batch, and for the lists of one with a halo:
+constexpr double macro_share = 0.02;
+constexpr double halo_share = 0.01;
 /// For what caches of the disk take beside reading, if the graph is a store:
 constexpr double disk_batch_share = 0.03;
 /// For computing reused embeddings:
@@ -54,8 +55,8 @@ constexpr double refresh_share = 0.03;
 constexpr double evaluation_share = 0.05;
 /// For the rounds:
 constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - bias_share -
-                                resident_share - macro_share - disk_batch_share - refresh_share -
-                                evaluation_share;
+                                resident_share - macro_share - halo_share - disk_batch_share -
+                                refresh_share - evaluation_share;
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
   points.push_back({1, 1});
@@ -316,6 +317,8 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
     if (watch.seconds() < options.time_limit_s) {
       macro_batch = measure_macro_batch(rounds.placed(), job, options.device,
                                         {macro_share * profile.time_limit_s, options.stop});
+      profile.workload.parts.halo_entry_s =
+          measure_halo_entry(graph, {halo_share * profile.time_limit_s, options.stop});
       fill_disk_batch(profile.workload,
                       measure_disk_batch(graph, rounds.placed(), job,
                                          {disk_batch_share * profile.time_limit_s, options.stop}));

@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "base/index.h"
-#include "base/index_range.h"
-#include "base/ranked_bits.h"
 #include "graph/partition/parts.h"
+#include "runtime/macro/halo_structure.h"
 #include "runtime/macro/parts_of_plan.h"
 
 namespace gnomon::runtime {
@@ -49,46 +48,6 @@ std::vector<MacroGroup> HaloParts::groups(std::int64_t epoch) const {
                          [this](VertexId vertex) { return part_of_[at(vertex)]; });
 }
 
-/// Adds all arrays but the features.
-void HaloParts::add_structure(const MacroGroup& group, MacroArrays& arrays) {
-  const graph::Graph& graph = placed_->graph;
-  base::RankedBits ids(graph.num_vertices());
-  base::RankedBits own(graph.num_vertices());
-  for (const auto part : group.parts) {
-    for (const VertexId vertex : vertices_of_[at(part)]) {
-      own.add(vertex);
-      ids.add(vertex);
-      for (const VertexId neighbour : graph.neighbours(vertex)) {
-        ids.add(neighbour);
-      }
-    }
-  }
-  const auto count = ids.count();
-  arrays.vertices = ids.members();
-  arrays.indptr.assign(1, 0);
-  arrays.is_halo.resize(at(count));
-  arrays.whole_degrees.resize(at(count));
-  for (std::int64_t local = 0; local < count; ++local) {
-    const VertexId vertex = arrays.vertices[at(local)];
-    const bool is_own = own.contains(vertex);
-    arrays.is_halo[at(local)] = is_own ? 0 : 1;
-    arrays.whole_degrees[at(local)] = graph.degree(vertex);
-    arrays.indptr.push_back(arrays.indptr.back() + (is_own ? graph.degree(vertex) : 0));
-  }
-  arrays.indices.reserve(at(arrays.indptr.back()), 0);
-  team_.step([&](int member) {
-    const auto [begin, end] = base::chunk_of(count, member, team_.size());
-    std::uint32_t* to = arrays.indices.data() + arrays.indptr[at(begin)];
-    for (std::int64_t local = begin; local < end; ++local) {
-      if (arrays.is_halo[at(local)] == 0) {
-        for (const VertexId neighbour : graph.neighbours(arrays.vertices[at(local)])) {
-          *to++ = static_cast<std::uint32_t>(ids.rank(neighbour));
-        }
-      }
-    }
-  });
-}
-
 /// Samples the macro-batch's mini-batches and returns which vertices they use.
 std::vector<std::uint8_t> HaloParts::used_rows(const MacroLayout& layout, std::int64_t group,
                                                std::int64_t epoch, const MacroBatch& structure) {
@@ -114,12 +73,19 @@ std::shared_ptr<MacroBatch> HaloParts::load(const MacroLayout& layout, std::int6
                                             std::int64_t epoch) {
   const auto& members = layout.group(group);
   const graph::Graph& graph = placed_->graph;
-  MacroArrays arrays;
-  add_structure(members, arrays);
-  auto batch = std::make_shared<MacroBatch>(graph, std::move(arrays), members.train, plan_.workers);
+  std::vector<std::span<const VertexId>> own;
+  for (const auto part : members.parts) {
+    own.emplace_back(vertices_of_[at(part)]);
+  }
+  MacroArrays arrays = spare_->take();
+  auto rows = std::move(arrays.features.data);
+  fill_halo_structure(graph, own, team_, arrays);
+  auto batch =
+      std::make_shared<MacroBatch>(graph, std::move(arrays), members.train, plan_.workers,
+                                   [spare = spare_](MacroArrays ended) { spare->put(std::move(ended)); });
   auto is_used =
       plan_.macro.sampled_ahead ? used_rows(layout, group, epoch, *batch) : std::vector<std::uint8_t>();
-  auto features = gather_locally(graph.features, batch->vertices(), is_used, team_);
+  auto features = gather_locally(graph.features, batch->vertices(), is_used, team_, std::move(rows));
   batch->take_features(std::move(features), std::move(is_used));
   return batch;
 }

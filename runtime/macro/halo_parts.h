@@ -7,6 +7,7 @@
 #include "base/team.h"
 #include "graph/partition/partition.h"
 #include "runtime/macro/macro_loader.h"
+#include "runtime/macro/spare_arrays.h"
 
 namespace gnomon::runtime {
 
@@ -29,7 +30,6 @@ class HaloParts final : public MacroLoader {
   std::int64_t bytes() const override;
 
  private:
-  void add_structure(const MacroGroup& group, MacroArrays& arrays);
   std::vector<std::uint8_t> used_rows(const MacroLayout& layout, std::int64_t group, std::int64_t epoch,
                                       const MacroBatch& structure);
 
@@ -39,6 +39,7 @@ class HaloParts final : public MacroLoader {
   graph::PartOf part_of_;
   std::vector<std::vector<graph::VertexId>> vertices_of_;  ///< by part, ascending
   base::Team team_;
+  std::shared_ptr<SpareArrays> spare_ = std::make_shared<SpareArrays>();  ///< outlived by macro-batches
 };
 
 }  // namespace gnomon::runtime

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "base/index.h"
 #include "base/index_range.h"
@@ -51,8 +52,10 @@ graph::Features LocalFeatures::view(std::int64_t rows) const {
 }
 
 LocalFeatures gather_locally(const graph::Features& features, std::span<const VertexId> vertices,
-                             std::span<const std::uint8_t> is_wanted, base::Team& team) {
+                             std::span<const std::uint8_t> is_wanted, base::Team& team,
+                             kernels::cpu::HugeArray<std::byte> memory) {
   LocalFeatures local;
+  local.data = std::move(memory);
   local.form = features;
   const auto of = [&](std::int64_t first, std::int64_t end) {
     return vertices.subspan(at(first), at(end - first));

@@ -24,8 +24,9 @@ struct LocalFeatures {
 
 /// Copies the feature rows of `vertices`, in their order, with the team's threads. `is_wanted` marks the
 /// vertices whose rows are needed; empty: all. The other rows have undefined values if dense, and no entries
-/// if sparse.
+/// if sparse. They are written to `memory`, which grows if it is too small.
 LocalFeatures gather_locally(const graph::Features& features, std::span<const graph::VertexId> vertices,
-                             std::span<const std::uint8_t> is_wanted, base::Team& team);
+                             std::span<const std::uint8_t> is_wanted, base::Team& team,
+                             kernels::cpu::HugeArray<std::byte> memory = {});
 
 }  // namespace gnomon::runtime

@@ -318,7 +318,8 @@ class Costing {
     const auto sample = macro_sample(workload_, plan_);
     halves_.device_sample_s *= workload_.parts.macro_sample_ratio.value_or(1);
     const double row_s = workload_.batch_vertices > 0 ? halves_.cpu_gather_s / workload_.batch_vertices : 0;
-    costs().group_prepare_s = sample.vertices * row_s + batches * halves_.cpu_sample_s * sample.draws;
+    costs().group_prepare_s = sample.vertices * row_s + batches * halves_.cpu_sample_s * sample.draws +
+                              sample.entries * workload_.parts.halo_entry_s.value_or(0);
     costs().group_transfer_s = copy_s(sample.vertices * static_cast<double>(workload_.feature_row_bytes) +
                                       local_id_bytes * sample.edges);
   }

@@ -64,6 +64,7 @@ MacroSample macro_sample(const WorkloadProfile& workload, const plan::Plan& plan
       samples ? touched(pool, draws * batches * workload.batch_vertices, workload.features.skew) : pool;
   const double lists =
       static_cast<double>(workload.edges) * (pool > 0 ? sample.vertices / pool : 0) * (cut ? part : 1);
+  sample.entries = cut ? static_cast<double>(workload.edges) * part : 0;
   sample.edges = samples ? std::min(lists, draws * drawn) : lists;
   sample.draws = samples ? draws : 0;
   return sample;

@@ -57,6 +57,8 @@ TEST(Measure, FillsEveryField) {
   EXPECT_GT(workload.parts.fused_train_ratio.value_or(0), 0);
   EXPECT_GT(workload.parts.macro_train_ratio.value_or(0), 0);
   EXPECT_GT(workload.parts.macro_sample_ratio.value_or(0), 0);
+  EXPECT_GT(workload.parts.halo_entry_s.value_or(0), 1e-10);
+  EXPECT_LT(workload.parts.halo_entry_s.value_or(0), 1e-6);
   EXPECT_GT(workload.parts.biased_sample_ratio.value_or(0), 0);
   ASSERT_TRUE(workload.parts.device_sample_s.has_value());
   EXPECT_GT(*workload.parts.device_sample_s, 0);

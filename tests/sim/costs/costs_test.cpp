@@ -300,6 +300,24 @@ TEST(Costs, TheHostSamplesManyBatchesTogether) {
   EXPECT_NEAR(more.device_batch_s, 3, near_s);
 }
 
+TEST(Costs, ListsOfPartsWithAHaloAreTranslated) {
+  Plan plan = plan_of(Schedule::macro_batch, Route::device);
+  plan.exact = false;
+  plan.embeddings.reuse = Reuse::halo;
+  plan.macro.partitions = 8;
+  plan.macro.resident = 2;
+  plan.macro.sampled_ahead = true;
+  plan.workers = 1;
+  auto profile = gpu_profile();
+  const double before_s = costs_of_plan(profile, plan).costs.group_prepare_s;
+  // A quarter of 4,000 entries.
+  profile.workload.parts.halo_entry_s = 0.02;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.group_prepare_s - before_s, 20, near_s);
+  plan.embeddings.reuse = Reuse::none;
+  plan.macro.sampled_ahead = false;
+  EXPECT_LT(costs_of_plan(profile, plan).costs.group_prepare_s, before_s + 20);
+}
+
 TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
   // Of fanouts 2 and 4 the bottom hop has 8 of 10 edges and 8 of 11 vertices; 8 of 10 visits are hot. The
   // device samples 1 - 0.8 * 0.8 = 0.36 of each batch, gathers g = 1 - 0.8 * 8 / 11, and trains 0.36 and the
