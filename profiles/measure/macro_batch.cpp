@@ -52,19 +52,17 @@ double median_s(const std::vector<schedule::StageSpan>& spans, Stage stage) {
   return base::median(seconds);
 }
 
-/// About a sixteenth of the vertices, in ranges that are spread over the graph, with at most so many entries
-/// in their lists that they take a second or so.
-std::vector<graph::VertexId> spread_vertices(const graph::Graph& graph) {
-  constexpr std::int64_t ranges = 64;
-  constexpr std::int64_t share = 16;
-  constexpr std::int64_t max_entries = std::int64_t{1} << 25;
-  const std::int64_t vertices = graph.num_vertices();
-  const auto entries_at_most = std::max<std::int64_t>(1, std::min(max_entries, graph.num_edges() / share));
+/// Every 16th vertex of some ranges of a graph, which have few enough entries in their lists to take a
+/// fraction of a second: the lists of a part are scattered, too.
+std::vector<graph::VertexId> scattered_vertices(const graph::Graph& graph) {
+  constexpr int ranges = 64;
+  constexpr std::int64_t stride = 16;
+  constexpr std::int64_t max_entries = (std::int64_t{1} << 23) / ranges;
   std::vector<graph::VertexId> found;
-  for (std::int64_t range = 0; range < ranges; ++range) {
-    const auto [begin, end] = base::chunk_of(vertices, static_cast<int>(range), ranges);
+  for (int range = 0; range < ranges; ++range) {
+    const auto [begin, end] = base::chunk_of(graph.num_vertices(), range, ranges);
     std::int64_t entries = 0;
-    for (graph::VertexId vertex = begin; vertex < end && entries * ranges < entries_at_most; ++vertex) {
+    for (graph::VertexId vertex = begin; vertex < end && entries < max_entries; vertex += stride) {
       found.push_back(vertex);
       entries += graph.degree(vertex);
     }
@@ -114,7 +112,7 @@ std::optional<double> measure_halo_entry(const graph::Graph& graph, const Access
   if (graph.num_edges() == 0) {
     return std::nullopt;
   }
-  const auto vertices = spread_vertices(graph);
+  const auto vertices = scattered_vertices(graph);
   const std::span<const graph::VertexId> own(vertices);
   base::Team team(1);
   runtime::MacroArrays arrays;

@@ -6,6 +6,7 @@
 #include "base/index_range.h"
 #include "base/ranked_bits.h"
 #include "kernels/cpu/member_ranks.h"
+#include "kernels/cpu/prefetch.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -13,14 +14,30 @@ namespace {
 using base::at;
 using graph::VertexId;
 
+// The lists of a part are scattered over the graph's: without prefetching, each takes a cache miss or two.
+void prefetch_list(const graph::Graph& graph, VertexId vertex) {
+  graph.neighbours(vertex).visit([](auto neighbours) {
+    constexpr std::size_t line = 64 / sizeof(neighbours[0]);
+    kernels::cpu::prefetch_far(neighbours.data());
+    if (neighbours.size() > line) {
+      kernels::cpu::prefetch_far(neighbours.data() + line);
+    }
+  });
+}
+
 /// Marks the vertices and their neighbours.
 void add_with_neighbours(const graph::Graph& graph, std::span<const VertexId> vertices, base::Team& team,
                          base::RankedBits& ids) {
   team.step([&](int member) {
+    constexpr std::size_t distance = 16;
     const auto [begin, end] = base::chunk_of(std::ssize(vertices), member, team.size());
-    for (const VertexId vertex : vertices.subspan(at(begin), at(end - begin))) {
-      ids.add_shared(vertex);
-      graph.neighbours(vertex).visit([&](auto neighbours) {
+    for (auto i = at(begin); i < at(end); ++i) {
+      if (i + 2 * distance < at(end)) {
+        kernels::cpu::prefetch_far(&graph.indptr[at(vertices[i + 2 * distance])]);
+        prefetch_list(graph, vertices[i + distance]);
+      }
+      ids.add_shared(vertices[i]);
+      graph.neighbours(vertices[i]).visit([&](auto neighbours) {
         for (const auto neighbour : neighbours) {
           ids.add_shared(static_cast<VertexId>(neighbour));
         }
@@ -74,7 +91,11 @@ void add_lists(const graph::Graph& graph, const base::RankedBits& ids, base::Tea
     const auto [begin, end] = base::chunk_of(std::ssize(arrays.vertices), member, team.size());
     // What is written behind a list must not reach the next member's lists.
     const std::int64_t own_end = arrays.indptr[at(end)];
+    constexpr std::size_t distance = 64;  // of which several have lists
     for (auto local = at(begin); local < at(end); ++local) {
+      if (local + distance < at(end) && arrays.is_halo[local + distance] == 0) {
+        prefetch_list(graph, arrays.vertices[local + distance]);
+      }
       if (arrays.is_halo[local] == 0) {
         const bool has_room =
             arrays.indptr[local + 1] + std::int64_t{kernels::cpu::member_ranks_slack} <= own_end;

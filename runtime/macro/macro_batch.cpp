@@ -70,22 +70,38 @@ MacroBatch::MacroBatch(const graph::Graph& whole, MacroArrays arrays, std::span<
                 }
               }),
       samplers_(at(std::max(1, workers))) {
+  std::vector<VertexId> local = find_seeds(train);
+  std::sort(seeds_.begin(), seeds_.end(), [](const Seed& a, const Seed& b) { return a.whole < b.whole; });
+  placed_ = std::make_shared<PlacedGraph>(place_locally(whole, arrays_, std::move(local)));
+}
+
+/// Fills seeds_ and returns the local ids of the training vertices, in the order of local ids.
+std::vector<VertexId> MacroBatch::find_seeds(std::span<const VertexId> train) {
+  const auto& vertices = arrays_->vertices;
+  std::vector<VertexId> local;
+  const auto add = [&](VertexId id) {
+    seeds_.push_back({vertices[at(id)], id});
+    local.push_back(id);
+  };
+  if (train.size() <= vertices.size() && std::equal(train.begin(), train.end(), vertices.begin())) {
+    for (VertexId id = 0; id < std::ssize(train); ++id) {  // as samples have them
+      add(id);
+    }
+    return local;
+  }
   std::vector<VertexId> sorted(train.begin(), train.end());
   std::sort(sorted.begin(), sorted.end());
-  std::vector<VertexId> local;
   auto seed = sorted.begin();  // the first that is not below the vertex, where vertices ascend
-  const bool ascends = std::is_sorted(arrays_->vertices.begin(), arrays_->vertices.end());
-  for (VertexId id = 0; id < std::ssize(arrays_->vertices); ++id) {
-    const VertexId vertex = arrays_->vertices[at(id)];
+  const bool ascends = std::is_sorted(vertices.begin(), vertices.end());
+  for (VertexId id = 0; id < std::ssize(vertices); ++id) {
+    const VertexId vertex = vertices[at(id)];
     seed = ascends ? std::find_if(seed, sorted.end(), [vertex](VertexId other) { return other >= vertex; })
                    : std::lower_bound(sorted.begin(), sorted.end(), vertex);
     if (seed != sorted.end() && *seed == vertex) {
-      seeds_.push_back({vertex, id});
-      local.push_back(id);
+      add(id);
     }
   }
-  std::sort(seeds_.begin(), seeds_.end(), [](const Seed& a, const Seed& b) { return a.whole < b.whole; });
-  placed_ = std::make_shared<PlacedGraph>(place_locally(whole, arrays_, std::move(local)));
+  return local;
 }
 
 void MacroBatch::take_features(LocalFeatures features, std::vector<std::uint8_t> wanted) {

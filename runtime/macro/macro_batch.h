@@ -67,6 +67,8 @@ class MacroBatch {
     graph::VertexId whole = 0, local = 0;
   };
 
+  std::vector<graph::VertexId> find_seeds(std::span<const graph::VertexId> train);
+
   std::shared_ptr<MacroArrays> arrays_;
   std::shared_ptr<PlacedGraph> placed_;
   std::vector<Seed> seeds_;                                       ///< by their ids in the whole graph

@@ -102,14 +102,16 @@ std::shared_ptr<MacroBatch> SampledMacro::load(const MacroLayout& layout, std::i
                               static_cast<std::uint64_t>(group)};
   sampler_.sample(key, train, sample_);
   auto& team = sampler_.team();
-  MacroArrays arrays;
-  arrays.vertices = sample_.vertices;
+  MacroArrays arrays = spare_->take();
+  arrays.vertices.assign(sample_.vertices.begin(), sample_.vertices.end());
   unite_hops(sample_, team, arrays);
   arrays.whole_degrees.resize(arrays.vertices.size());
   std::transform(arrays.vertices.begin(), arrays.vertices.end(), arrays.whole_degrees.begin(),
                  [&](VertexId vertex) { return placed_->graph.degree(vertex); });
-  arrays.features = gather_locally(placed_->graph.features, arrays.vertices, {}, team);
-  return std::make_shared<MacroBatch>(placed_->graph, std::move(arrays), train, plan_.workers);
+  arrays.features =
+      gather_locally(placed_->graph.features, arrays.vertices, {}, team, std::move(arrays.features.data));
+  return std::make_shared<MacroBatch>(placed_->graph, std::move(arrays), train, plan_.workers,
+                                      [spare = spare_](MacroArrays ended) { spare->put(std::move(ended)); });
 }
 
 std::int64_t SampledMacro::bytes() const {

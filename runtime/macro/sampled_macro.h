@@ -5,6 +5,7 @@
 #include "kernels/cpu/sample/sampler.h"
 #include "runtime/batch/batch_data.h"
 #include "runtime/macro/macro_loader.h"
+#include "runtime/macro/spare_arrays.h"
 
 namespace gnomon::runtime {
 
@@ -29,6 +30,7 @@ class SampledMacro final : public MacroLoader {
   plan::Plan plan_;
   kernels::cpu::Sampler sampler_;
   kernels::MiniBatch sample_;  ///< of the last macro-batch; its memory is reused
+  std::shared_ptr<SpareArrays> spare_ = std::make_shared<SpareArrays>();  ///< outlived by macro-batches
 };
 
 }  // namespace gnomon::runtime
