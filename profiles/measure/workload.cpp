@@ -55,8 +55,8 @@ constexpr double refresh_share = 0.03;
 constexpr double evaluation_share = 0.05;
 /// For the rounds:
 constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - bias_share -
-                                resident_share - macro_share - halo_share - disk_batch_share -
-                                refresh_share - evaluation_share;
+                                resident_share - macro_share - halo_share - disk_batch_share - refresh_share -
+                                evaluation_share;
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
   points.push_back({1, 1});
