@@ -1,8 +1,6 @@
 #include "base/ranked_bits.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace gnomon::base {
 
@@ -27,9 +25,7 @@ std::int64_t RankedBits::count() {
 
 std::vector<std::int64_t> RankedBits::members() const {
   std::vector<std::int64_t> numbers;
-  numbers.reserve(static_cast<std::size_t>(
-      std::transform_reduce(words_.begin(), words_.end(), std::int64_t{0}, std::plus<>(),
-                            [](std::uint32_t word) { return std::popcount(word); })));
+  numbers.reserve(before_.back() + static_cast<std::size_t>(std::popcount(words_.back())));
   for (std::size_t word = 0; word < words_.size(); ++word) {
     for (std::uint32_t bits = words_[word]; bits != 0; bits &= bits - 1) {
       numbers.push_back(static_cast<std::int64_t>(word) * 32 + std::countr_zero(bits));

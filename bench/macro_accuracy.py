@@ -11,8 +11,7 @@ the best validation. Graphs of ../shared/data have sparse features where a plan 
 trained with each of these values of macro.fanout_factor. "planted" is a planted partition graph of a million vertices, of which a
 hundredth is trained; 70 % of its edges are between random vertices, which no division into parts can keep together. "communities" is
 another, whose 64 classes have 80 % of the edges within them: gnn_aware parts balance the training vertices of each class, and so take
-them away from their class, which is their community. Runs and
-stores under WORK are kept and used again.
+them away from their class, which is their community. Runs and stores under WORK are kept and used again.
 """
 
 import argparse
@@ -26,7 +25,7 @@ sys.path.insert(0, str(ROOT / "bench/peers"))
 from harness import gnomon  # noqa: E402
 
 GRAPHS = ["amazon_cs", "coauthor_cs", "coauthor_phy", "planted"]
-# Planted partitions: the share of the edges within a class, and what makes them about as hard.
+# Planted partition graphs: options of gnomon generate sbm.
 PLANTED = {"planted": [], "communities": ["--classes", 64, "--intra-share", 0.8, "--feature-noise", 1.5]}
 ALLOWED_POINTS = {"mariusgnn": 1, "hanoi": 1, "joestar-1": 0.5, "joestar-2": 1}
 METHODS = {"mariusgnn": "random", "hanoi": "gnn_aware"}

@@ -159,8 +159,9 @@ GNOMON_API gnomon_status gnomon_loader_lend(gnomon_loader* loader, void* memory,
 GNOMON_API void gnomon_tensor_detach(gnomon_dl_managed* tensor);
 
 /* Lets batches that gnomon_epoch_next prepares in its caller be prepared by these threads, instead of by
- * threads_per_batch threads of the loader's own: threads that wait between batches, as an OpenMP runtime's,
- * would compete with these. From the next epoch on; `run` must stay callable as long as the loader lives. */
+ * threads_per_batch threads of the loader's own, which would compete with an OpenMP runtime's threads, as
+ * these spin between parallel regions. From the next epoch on; `run` must stay callable as long as the loader
+ * lives. */
 GNOMON_API gnomon_status gnomon_loader_share(gnomon_loader* loader, const gnomon_threads* threads);
 
 /* Writes to `order` a random permutation of 0 … count - 1 that depends on seed and epoch only. */

@@ -11,9 +11,11 @@ from torch import Tensor
 
 import gnomon
 from gnomon import InvalidInput
+from gnomon.loader_plan import LoaderPlan
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader, _base, _batches
 from gnomon.pyg._cache import hotness_of
 from gnomon.pyg._device import PlainCopier, mapped
+from gnomon.pyg._options import default_threads
 from test_device import LateCopies
 from test_reproducible import summary
 from test_store import write_store
@@ -39,7 +41,7 @@ def test_batches_are_those_without_a_cache(data, monkeypatch, rows, workers, lat
     expected, loader = make(data), make(data, device="cpu", cached_rows=rows, num_workers=workers)
     for _ in range(2):
         assert_same(expected, loader)
-    assert (loader.plan.workers, loader.plan.cached_rows) == (workers, rows)
+    assert loader.plan == LoaderPlan(workers, default_threads(workers), cached_rows=rows)
     assert_same(make(data), pickle.loads(pickle.dumps(make(data, device="cpu", cached_rows=rows))))
 
 

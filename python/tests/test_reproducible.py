@@ -27,7 +27,7 @@ def make(data, **options):
 @pytest.mark.parametrize(
     "options",
     [{"num_workers": w} for w in (0, 1, 4)]
-    + [{"num_workers": w, "threads_per_batch": t} for w, t in ((0, 1), (0, 3), (1, 3))]
+    + [{"num_workers": w, "threads_per_batch": t} for w, t in ((0, 1), (0, 3), (2, 3))]
     + [{"prefetch_factor": 9, "num_workers": 3}],
 )
 def test_workers_do_not_matter(data, options):

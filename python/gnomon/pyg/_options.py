@@ -62,7 +62,7 @@ def default_workers() -> int:
 
 
 def default_threads(workers: int) -> int:
-    """Return the number of threads per batch if none is given: torch's, which wait, if the caller prepares."""
+    """Return the number of threads per batch if none is given: those of torch, idle meanwhile, if the caller prepares."""
     if workers > 0 or parallel_of_openmp() is None:
         return 1
     return min(torch.get_num_threads(), _MAX_DEFAULT_THREADS)
