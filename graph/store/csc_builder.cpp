@@ -1,7 +1,6 @@
 #include "graph/store/csc_builder.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/index.h"
+#include "base/radix_sort.h"
 #include "graph/store/buckets.h"
 #include "graph/store/row_sorter.h"
 #include "graph/workers.h"
@@ -62,27 +62,6 @@ int bucket_bits(std::int64_t num_vertices) {
   constexpr std::int64_t min_rows = 1 << 12;
   const auto rows = std::max(min_rows, (num_vertices + max_buckets - 1) / max_buckets);
   return std::bit_width(static_cast<std::uint64_t>(rows - 1));
-}
-
-/// Sorts records by their sources, which are below 2^bits; those of one source keep their order. A radix
-/// sort, as a bucket fits into the cache.
-void sort_by_source(std::vector<NarrowRecord>& records, int bits) {
-  constexpr int digit_bits = 11;
-  std::vector<NarrowRecord> sorted(records.size());
-  for (int shift = 0; shift < bits; shift += digit_bits) {
-    std::array<std::size_t, std::size_t{1} << digit_bits> places{};
-    const auto digit_of = [&](const NarrowRecord& record) {
-      return (record.source >> shift) & ((1U << digit_bits) - 1);
-    };
-    for (const NarrowRecord& record : records) {
-      ++places[digit_of(record)];
-    }
-    std::exclusive_scan(places.begin(), places.end(), places.begin(), std::size_t{0});
-    for (const NarrowRecord& record : records) {
-      sorted[places[digit_of(record)]++] = record;
-    }
-    records.swap(sorted);
-  }
 }
 
 /// Calls put(source, destination, weight) for the edge after applying the options for direction and
@@ -254,7 +233,9 @@ class CscBuilder {
     const std::int64_t count = std::min(request_.num_vertices - (bucket << bits_), std::int64_t{1} << bits_);
     auto records = records_of(bucket, count);
     if constexpr (sorts_buckets) {
-      sort_by_source(records, std::bit_width(static_cast<std::uint64_t>(request_.num_vertices - 1)));
+      std::vector<Record> scratch;
+      base::radix_sort(records, scratch, std::bit_width(static_cast<std::uint64_t>(request_.num_vertices - 1)),
+                       [](const Record& record) { return record.source; });
     }
     Rows rows;
     rows.ends.assign(at(count) + 1, 0);  // the count of row r at r + 1, its begin at r, and finally its end

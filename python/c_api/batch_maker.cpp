@@ -73,8 +73,12 @@ BatchMaker::BatchMaker(std::shared_ptr<const GraphData> graph, Sampling sampling
 Batch BatchMaker::of_vertices(const kernels::BatchKey& key, std::span<const std::int64_t> seeds,
                               const Attributes& attributes) {
   const auto begin = Clock::now();
-  Batch batch;
   sample(key, seeds);
+  return finished(begin, attributes);
+}
+
+Batch BatchMaker::finished(Clock::time_point begin, const Attributes& attributes) {
+  Batch batch;
   batch.num_seeds = sampled_.num_seeds;
   batch.vertices = copied(sampled_.vertices);
   if (sampling_.disjoint) {
@@ -93,28 +97,22 @@ Batch BatchMaker::of_vertices(const kernels::BatchKey& key, std::span<const std:
 }
 
 Batch BatchMaker::of_links(const kernels::BatchKey& key, const Links& links, const Attributes& attributes) {
+  const auto begin = Clock::now();
   const std::int64_t num_vertices = graph_->topology.num_vertices();
   const std::vector<std::int64_t> endpoints = link_endpoints(links, num_vertices, key);
+  std::vector<std::int64_t> positions;
   if (sampling_.disjoint) {
-    std::vector<std::int64_t> positions(endpoints.size());
+    positions.resize(endpoints.size());
     std::iota(positions.begin(), positions.end(), 0);
-    Batch batch = of_vertices(key, endpoints, attributes);
-    batch.endpoints = copied(positions);
-    return batch;
+    sample(key, endpoints);
+  } else {
+    kernels::check_seeds(endpoints.data(), endpoints.size(), num_vertices);
+    find_sorted(endpoints, num_vertices, seed_sort_, distinct_);
+    sample_distinct(key);
+    positions = distinct_.positions;
   }
-  kernels::check_seeds(endpoints.data(), endpoints.size(), num_vertices);
-  std::vector<std::int64_t> seeds = endpoints;
-  std::sort(seeds.begin(), seeds.end());
-  seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
-  Batch batch = of_vertices(key, seeds, attributes);
-  table_.clear();
-  for (const std::int64_t seed : seeds) {
-    table_.find_or_add(seed);
-  }
-  const std::array<std::int64_t, 1> shape{std::ssize(endpoints)};
-  batch.endpoints = make_tensor(pool_, int64_type, shape);
-  std::transform(endpoints.begin(), endpoints.end(), int64_data(batch.endpoints),
-                 [&](std::int64_t vertex) { return table_.find(vertex); });
+  Batch batch = finished(begin, attributes);
+  batch.endpoints = copied(positions);
   return batch;
 }
 
@@ -125,13 +123,17 @@ void BatchMaker::sample(const kernels::BatchKey& key, std::span<const std::int64
     return;
   }
   find_distinct(seeds, table_, distinct_);
+  sample_distinct(key);
+  if (distinct_.has_repetitions()) {
+    repeat_seeds(distinct_, sampling_.rule.expansion == kernels::cpu::Expansion::every_hop, sampled_);
+  }
+}
+
+void BatchMaker::sample_distinct(const kernels::BatchKey& key) {
   sampler_.sample(key, distinct_.vertices, sampled_);
   if (sampling_.fanouts.empty()) {
     sampled_.blocks.clear();
     sampled_.vertices.resize(distinct_.vertices.size());
-  }
-  if (distinct_.has_repetitions()) {
-    repeat_seeds(distinct_, sampling_.rule.expansion == kernels::cpu::Expansion::every_hop, sampled_);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -54,6 +55,10 @@ class BatchMaker {
 
  private:
   void sample(const kernels::BatchKey& key, std::span<const std::int64_t> seeds);
+  /// Samples for the vertices of distinct_.
+  void sample_distinct(const kernels::BatchKey& key);
+  /// Returns the batch of sampled_, whose preparation began at `begin`.
+  Batch finished(std::chrono::steady_clock::time_point begin, const Attributes& attributes);
   void sample_trees(const kernels::BatchKey& key, std::span<const std::int64_t> seeds);
   void add_sampled_edges(Batch& batch) const;
   void add_induced_edges(Batch& batch);
@@ -71,6 +76,7 @@ class BatchMaker {
   std::optional<base::Team> own_team_;  ///< if it is not the sampler's
   kernels::cpu::IdTable table_;
   DistinctSeeds distinct_;
+  SeedSort seed_sort_;
   Forest forest_;
   kernels::MiniBatch sampled_;
   std::vector<std::int64_t> trees_;

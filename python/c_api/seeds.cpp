@@ -1,9 +1,11 @@
 #include "python/c_api/seeds.h"
 
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "base/philox.h"
+#include "base/radix_sort.h"
 #include "python/c_api/gnomon.h"
 
 namespace gnomon::c_api {
@@ -46,6 +48,26 @@ void find_distinct(std::span<const std::int64_t> seeds, kernels::cpu::IdTable& t
       distinct.vertices.push_back(seed);
     }
     distinct.positions.push_back(position);
+  }
+}
+
+void find_sorted(std::span<const std::int64_t> seeds, std::int64_t num_vertices, SeedSort& memory,
+                 DistinctSeeds& distinct) {
+  auto& records = memory.records;
+  records.clear();
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    records.push_back({static_cast<std::uint64_t>(seeds[i]), i});
+  }
+  base::radix_sort(records, memory.scratch, std::bit_width(static_cast<std::uint64_t>(num_vertices - 1)),
+                   [](const SeedSort::Record& record) { return record.vertex; });
+  distinct.vertices.clear();
+  distinct.positions.resize(seeds.size());
+  for (const auto& [vertex, position] : records) {
+    const auto seed = static_cast<std::int64_t>(vertex);
+    if (distinct.vertices.empty() || distinct.vertices.back() != seed) {
+      distinct.vertices.push_back(seed);
+    }
+    distinct.positions[position] = std::ssize(distinct.vertices) - 1;
   }
 }
 

@@ -17,9 +17,22 @@ struct DistinctSeeds {
   bool has_repetitions() const { return vertices.size() < positions.size(); }
 };
 
+/// The memory of find_sorted, reused between batches.
+struct SeedSort {
+  struct Record {
+    std::uint64_t vertex = 0;
+    std::size_t position = 0;
+  };
+  std::vector<Record> records, scratch;
+};
+
 /// Lists the seeds in the order of their first appearance.
 void find_distinct(std::span<const std::int64_t> seeds, kernels::cpu::IdTable& table,
                    DistinctSeeds& distinct);
+
+/// Lists the seeds in ascending order. All are below `num_vertices`.
+void find_sorted(std::span<const std::int64_t> seeds, std::int64_t num_vertices, SeedSort& memory,
+                 DistinctSeeds& distinct);
 
 /// Extends the batch of the distinct seeds to all seeds: a repeated seed gets the edges of its first
 /// appearance. `expands_every_hop`: the seeds are destinations of every block.

@@ -26,6 +26,7 @@ _TYPES = {
     torch.complex128: (5, 128),
     torch.bool: (6, 8),
 }
+_MAX_SELECTED_ALONE = 2**18
 _DTYPES = {described: dtype for dtype, described in _TYPES.items()}
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New
@@ -65,6 +66,14 @@ def check_memory(tensor: Tensor, name: str) -> None:
     needed = (tensor.storage_offset() + last + 1) * tensor.element_size()
     if tensor.untyped_storage().nbytes() < needed:
         raise InvalidInput(f"{name}: the memory of the tensor was freed")
+
+
+def selected(values: Tensor, positions: Tensor) -> Tensor:
+    """Return ``values[positions]`` of a vector. Short ones are selected by the calling thread alone."""
+    # OpenMP threads that torch wakes for a few microseconds of work then spin for milliseconds on the workers' cores.
+    if values.dim() == 1 and values.device.type == "cpu" and positions.numel() <= _MAX_SELECTED_ALONE:
+        return values.index_select(0, positions)  # serial for vectors, unlike values[positions]
+    return values[positions]
 
 
 def spread_memory(tensor: Tensor) -> None:

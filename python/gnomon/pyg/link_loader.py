@@ -12,6 +12,7 @@ from torch_geometric.sampler import NegativeSampling
 from gnomon import _library
 from gnomon._epoch import RawBatch
 from gnomon._library import InvalidInput
+from gnomon._tensors import selected
 from gnomon.graph import Store
 from gnomon.pyg._arguments import LINK_ORDER, LoaderArguments, LoaderData, named, refuse_temporal
 from gnomon.pyg._base import BaseLoader
@@ -125,8 +126,8 @@ class LinkNeighborLoader(BaseLoader):
     def _seeds(self, positions: Tensor) -> dict[str, Any]:
         kind = _library.BINARY if self._is_binary() else _library.TRIPLET
         return {
-            "seeds": self._sources[positions],
-            "link_ends": self._ends[positions],
+            "seeds": selected(self._sources, positions),
+            "link_ends": selected(self._ends, positions),
             "negatives": _library.NO_NEGATIVES if self.neg_sampling is None else kind,
             "negatives_per_link": 0.0 if self.neg_sampling is None else float(self.neg_sampling.amount),
         }
@@ -156,8 +157,8 @@ class LinkNeighborLoader(BaseLoader):
 
     def _labels(self, positions: Tensor) -> Tensor | None:
         if self.neg_sampling is None or not self._is_binary():
-            return None if self._label is None else self._label[positions]
+            return None if self._label is None else selected(self._label, positions)
         count = positions.numel()
-        label = torch.ones(count) if self._label is None else self._label[positions]
+        label = torch.ones(count) if self._label is None else selected(self._label, positions)
         negatives = math.ceil(count * self.neg_sampling.amount)
         return torch.cat([label, label.new_zeros(negatives, *label.shape[1:])])

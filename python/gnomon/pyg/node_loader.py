@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from gnomon._epoch import RawBatch
+from gnomon._tensors import selected
 from gnomon.graph import Store
 from gnomon.pyg._arguments import NODE_ORDER, LoaderArguments, LoaderData, named, refuse_temporal
 from gnomon.pyg._base import BaseLoader
@@ -109,8 +110,8 @@ class NeighborLoader(BaseLoader):
         return self._nodes.numel()
 
     def _seeds(self, positions: Tensor) -> dict[str, Any]:
-        return {"seeds": self._nodes[positions]}
+        return {"seeds": selected(self._nodes, positions)}
 
     def _metadata(self, raw: RawBatch, positions: Tensor) -> dict[str, Any]:
-        input_id = positions if self._ids is None else self._ids[positions]
+        input_id = positions if self._ids is None else selected(self._ids, positions)
         return {"input_id": input_id, "batch_size": positions.numel()}
