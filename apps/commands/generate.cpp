@@ -40,7 +40,7 @@ using Named = std::map<std::string, std::string>;  ///< see FieldFlags::named
 
 /// Throws InputError for an option that was named but changes nothing beside the others.
 void refuse_without_effect(const graph::PlantedPartition& options, const Named& named) {
-  if (options.classes == 1 && named.contains("intra_share")) {
+  if (options.num_communities() == 1 && named.contains("intra_share")) {
     throw base::InputError("--intra-share",
                            "has no effect: there is one class; leave it out or add --classes");
   }
@@ -126,7 +126,9 @@ struct Generators {
             "gnomon generate sbm stores/toy --vertices 10000 --average-degree 20 --classes 8",
             {{"--vertices", "vertices", "Number of vertices"},
              {"--average-degree", "average_degree", "Edges per vertex"},
-             {"--intra-share", "intra_share", "Share of the edges within a class"},
+             {"--communities", "communities",
+              "Number of communities, a multiple of the classes; 0: each class is one community"},
+             {"--intra-share", "intra_share", "Share of the edges within a community"},
              {"--feature-noise", "feature_noise", "Standard deviation of the features' noise"}}),
         rmat(app, "rmat", "R-MAT graph with hubs and random labels, for measuring speed",
              "gnomon generate rmat stores/hubs --scale 16 --edge-factor 16",

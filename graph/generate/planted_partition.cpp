@@ -15,8 +15,9 @@
 namespace gnomon::graph {
 namespace {
 
-VertexId class_size(const PlantedPartition& options, std::int64_t label) {
-  return (options.vertices - label + options.classes - 1) / options.classes;
+VertexId community_size(const PlantedPartition& options, std::int64_t community) {
+  const std::int64_t count = options.num_communities();
+  return (options.vertices - community + count - 1) / count;
 }
 
 /// Length of the ±1 patterns (rows of a Hadamard matrix) that make the class means orthogonal.
@@ -37,23 +38,45 @@ void check(const PlantedPartition& options) {
     throw base::InputError(where + ": classes", "leaves fewer than two vertices per class; use at most " +
                                                     std::to_string(options.vertices / 2));
   }
+  if (options.communities % options.classes != 0) {
+    throw base::InputError(where + ": communities", std::to_string(options.communities) +
+                                                        " is not a multiple of the " +
+                                                        std::to_string(options.classes) + " classes");
+  }
+  if (options.vertices < 2 * options.communities) {
+    throw base::InputError(where + ": communities",
+                           "leaves fewer than two vertices per community; use at most " +
+                               std::to_string(options.vertices / 2));
+  }
 }
 
 Edge draw_edge(const PlantedPartition& options, base::RandomStream& random) {
+  const std::int64_t communities = options.num_communities();
   const auto source = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(options.vertices)));
-  const VertexId own = source % options.classes;
-  if (options.classes == 1 || random.uniform() < options.intra_share) {
-    // Any other vertex of the class: the source's own rank is skipped.
-    const VertexId own_rank = source / options.classes;
-    auto rank = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(class_size(options, own) - 1)));
+  const VertexId own = source % communities;
+  if (communities == 1 || random.uniform() < options.intra_share) {
+    // Any other vertex of the community: the source's own rank is skipped.
+    const VertexId own_rank = source / communities;
+    auto rank =
+        static_cast<VertexId>(random.below(static_cast<std::uint64_t>(community_size(options, own) - 1)));
     rank += rank >= own_rank ? 1 : 0;
-    return {source, own + rank * options.classes};
+    return {source, own + rank * communities};
   }
-  auto label = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(options.classes - 1)));
-  label += label >= own ? 1 : 0;
+  auto other = static_cast<VertexId>(random.below(static_cast<std::uint64_t>(communities - 1)));
+  other += other >= own ? 1 : 0;
   const auto rank =
-      static_cast<VertexId>(random.below(static_cast<std::uint64_t>(class_size(options, label))));
-  return {source, label + rank * options.classes};
+      static_cast<VertexId>(random.below(static_cast<std::uint64_t>(community_size(options, other))));
+  return {source, other + rank * communities};
+}
+
+/// The probability that an edge joins vertices of one class.
+double share_within_classes(const PlantedPartition& options) {
+  const auto communities = static_cast<double>(options.num_communities());
+  if (options.classes == 1) {
+    return 1;
+  }
+  const double others_of_class = communities / options.classes - 1;
+  return options.intra_share + (1 - options.intra_share) * others_of_class / (communities - 1);
 }
 
 /// Writes the features of vertices `first` …: the class means are rows of a Sylvester-Hadamard matrix, scaled
@@ -140,7 +163,8 @@ double best_accuracy(const PlantedPartition& options, std::int64_t samples) {
   check(options);
   // A neighbour of class c multiplies the likelihood of c by the ratio of the probabilities of an edge within
   // a class and of one to a given other class. Scores are log likelihoods.
-  const double intra = options.classes == 1 ? 1.0 : std::clamp(options.intra_share, 1e-9, 1 - 1e-9);
+  const double intra =
+      options.classes == 1 ? 1.0 : std::clamp(share_within_classes(options), 1e-9, 1 - 1e-9);
   const double per_neighbour =
       options.classes == 1 ? 0.0 : std::log(intra * (options.classes - 1) / (1 - intra));
   const double shift = 1 / options.feature_noise;

@@ -10,16 +10,17 @@
 
 namespace gnomon::graph {
 
-/// A planted-partition graph (stochastic block model) with features. The class of vertex v is v mod classes.
-/// Each undirected edge joins a random vertex to one of its own class, with probability intra_share, or of
-/// another class. A vertex's features are its class mean plus independent Gaussian noise; the class means are
-/// orthogonal vectors of length 1. Both edges and features are informative of the class; neither determines
-/// it.
+/// A planted-partition graph (stochastic block model) with features. The community of vertex v is
+/// v mod communities and its class v mod classes: each community is part of one class. Each undirected edge
+/// joins a random vertex to one of its own community, with probability intra_share, or of another community.
+/// A vertex's features are its class mean plus independent Gaussian noise; the class means are orthogonal
+/// vectors of length 1. Both edges and features are informative of the class; neither determines it.
 struct PlantedPartition {
   std::string name = "planted_partition";
   std::int64_t vertices = 200000;
   double average_degree = 20;  ///< stored edges per vertex, before the few duplicates are removed
   std::int32_t classes = 16;
+  std::int64_t communities = 0;  ///< a multiple of `classes`; 0: each class is one community
   double intra_share = 0.3;
   std::int64_t feature_columns = 128;  ///< rounded down to a power of two, at least `classes`
   double feature_noise = 0.7;          ///< standard deviation of the noise in each column
@@ -27,12 +28,15 @@ struct PlantedPartition {
   SplitOptions split{};
   std::uint64_t seed = 0;
 
+  std::int64_t num_communities() const { return communities > 0 ? communities : classes; }
+
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
     f("name", self.name);
     f("vertices", self.vertices, base::Range{2, 0x1p40});
     f("average_degree", self.average_degree, base::Range{0, 1e6});
     f("classes", self.classes, base::Range{1, 1e6});
+    f("communities", self.communities, base::Range{0, 0x1p40});
     f("intra_share", self.intra_share, base::Range{0, 1});
     f("feature_columns", self.feature_columns, base::Range{1, 1e6});
     f("feature_noise", self.feature_noise, base::Range{1e-6, 1e6});

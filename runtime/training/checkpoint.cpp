@@ -4,10 +4,10 @@
 #include <torch/serialize/output-archive.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <exception>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/philox.h"
 
 namespace gnomon::runtime {
@@ -125,6 +125,28 @@ void read_archive(const std::filesystem::path& path, RunState& state, nn::Learne
   state = std::move(found);
 }
 
+/// Writes an archive without holding it in memory, which historical embeddings would take twice.
+void save_to(base::AtomicFile& file, torch::serialize::OutputArchive& archive) {
+  std::exception_ptr failed;  // must not pass through LibTorch's writer, which then writes on
+  const auto write = [&](const void* bytes, std::size_t count) {
+    try {
+      file.write(bytes, count);
+      return count;
+    } catch (...) {
+      failed = std::current_exception();
+      return std::size_t{0};
+    }
+  };
+  try {
+    archive.save_to(write);
+  } catch (const c10::Error&) {
+    if (failed) {
+      std::rethrow_exception(failed);
+    }
+    throw;
+  }
+}
+
 /// Calls `read`, and reports what LibTorch throws as unreadable input.
 template <class Read>
 void readably(const std::filesystem::path& path, Read read) {
@@ -161,9 +183,9 @@ void write_checkpoint(const std::filesystem::path& path, const RunState& state, 
   archive.write("carried", carried);
   learner.save(weights);
   archive.write("learner", weights);
-  std::ostringstream bytes;
-  archive.save_to(bytes);
-  base::write_file_atomically(path, bytes.view());
+  base::AtomicFile file(path);
+  save_to(file, archive);
+  file.commit();
 }
 
 void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner) {

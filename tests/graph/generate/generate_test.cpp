@@ -74,6 +74,31 @@ TEST(PlantedPartition, IsUndirectedWithTheAskedDegreeAndShare) {
   EXPECT_EQ(graph.test.size(), 4000U);
 }
 
+TEST(PlantedPartition, CommunitiesArePartsOfClasses) {
+  const PlantedPartition options{.vertices = 20000,
+                                 .average_degree = 12,
+                                 .classes = 4,
+                                 .communities = 20,
+                                 .intra_share = 0.6,
+                                 .feature_columns = 8,
+                                 .seed = 6};
+  const Graph graph = generate_in_memory(options);
+  double same_community = 0;
+  double same_class = 0;
+  for (VertexId v = 0; v < graph.num_vertices(); ++v) {
+    ASSERT_EQ(graph.labels[static_cast<std::size_t>(v)], v % 4);
+    for (const VertexId u : graph.neighbours(v)) {
+      same_community += u % 20 == v % 20 ? 1 : 0;
+      same_class += u % 4 == v % 4 ? 1 : 0;
+    }
+  }
+  const auto edges = static_cast<double>(graph.num_edges());
+  // Half as many independent draws as stored edges; four deviations. In a community of 1,000 vertices 0.4 % of
+  // the pairs are drawn twice and stored once.
+  EXPECT_NEAR(same_community / edges, 0.6, 4 * std::sqrt(0.24 / (edges / 2)) + 0.002);
+  EXPECT_NEAR(same_class / edges, 0.6 + 0.4 * 4 / 19, 4 * std::sqrt(0.24 / (edges / 2)) + 0.002);
+}
+
 TEST(PlantedPartition, MeansAreOrthonormalAndNoiseAsAsked) {
   const PlantedPartition options{.vertices = 40000,
                                  .average_degree = 0,
@@ -110,8 +135,10 @@ TEST(PlantedPartition, MeansAreOrthonormalAndNoiseAsAsked) {
 /// Classifies every vertex by its features (nearest true mean) and, if asked, its neighbours' classes.
 double measured_accuracy(const PlantedPartition& options, bool with_neighbours) {
   const Graph graph = generate_in_memory(options);
-  const double per_neighbour =
-      std::log(options.intra_share * (options.classes - 1) / (1 - options.intra_share));
+  const double communities = static_cast<double>(options.num_communities());
+  const double same = options.intra_share +
+                      (1 - options.intra_share) * (communities / options.classes - 1) / (communities - 1);
+  const double per_neighbour = std::log(same * (options.classes - 1) / (1 - same));
   const auto means = class_averages(graph);
   std::int64_t right = 0;
   for (VertexId v = 0; v < graph.num_vertices(); ++v) {
@@ -143,6 +170,8 @@ TEST(PlantedPartition, BestAccuraciesAreReachedAndMeasured) {
   EXPECT_NEAR(measured_accuracy(options, false), feature_accuracy(options), 0.012);
   EXPECT_NEAR(measured_accuracy(options, true), best_accuracy(options), 0.014);
   EXPECT_GT(best_accuracy(options), feature_accuracy(options) + 0.05);
+  options.communities = 60;
+  EXPECT_NEAR(measured_accuracy(options, true), best_accuracy(options), 0.014);
 }
 
 TEST(PlantedPartition, FeatureAccuracyInClosedForm) {
@@ -280,6 +309,10 @@ TEST(Generate, OptionsOutOfRangeAreNamed) {
             "planted_partition: feature_columns: 127 columns cannot separate 65 classes; use at least 128");
   EXPECT_EQ(planted({.vertices = 20, .classes = 16}),
             "planted_partition: classes: leaves fewer than two vertices per class; use at most 10");
+  EXPECT_EQ(planted({.vertices = 20, .classes = 4, .communities = 6}),
+            "planted_partition: communities: 6 is not a multiple of the 4 classes");
+  EXPECT_EQ(planted({.vertices = 20, .classes = 4, .communities = 12}),
+            "planted_partition: communities: leaves fewer than two vertices per community; use at most 10");
   EXPECT_EQ(test::message_of("", [] { generate_in_memory(Rmat{.a = 0.9, .b = 0.2}); }),
             "rmat: a + b + c: must be at most 1");
 }
