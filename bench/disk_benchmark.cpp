@@ -108,7 +108,7 @@ void by_reader(benchmark::State& state, ReadBackend backend) {
   std::int64_t reads = 0;
   for (auto _ : state) {
     const auto extents = extents_of(file->size(), bytes, reads_at_once, state.range(2) != 0, ++seed);
-    reader.read(0, extents, [](std::size_t, std::uint64_t, std::span<const std::byte> block) {
+    reader.read(extents, [](std::size_t, std::uint64_t, std::span<const std::byte> block) {
       benchmark::DoNotOptimize(block.data());
     });
     reads += std::ssize(extents);

@@ -44,9 +44,9 @@ void check(const PlantedPartition& options) {
                                                         std::to_string(options.classes) + " classes");
   }
   if (options.vertices < 2 * options.communities) {
-    throw base::InputError(where + ": communities",
-                           "leaves fewer than two vertices per community; use at most " +
-                               std::to_string(options.vertices / 2));
+    throw base::InputError(
+        where + ": communities",
+        "leaves fewer than two vertices per community; use at most " + std::to_string(options.vertices / 2));
   }
 }
 
@@ -163,8 +163,7 @@ double best_accuracy(const PlantedPartition& options, std::int64_t samples) {
   check(options);
   // A neighbour of class c multiplies the likelihood of c by the ratio of the probabilities of an edge within
   // a class and of one to a given other class. Scores are log likelihoods.
-  const double intra =
-      options.classes == 1 ? 1.0 : std::clamp(share_within_classes(options), 1e-9, 1 - 1e-9);
+  const double intra = options.classes == 1 ? 1.0 : std::clamp(share_within_classes(options), 1e-9, 1 - 1e-9);
   const double per_neighbour =
       options.classes == 1 ? 0.0 : std::log(intra * (options.classes - 1) / (1 - intra));
   const double shift = 1 / options.feature_noise;

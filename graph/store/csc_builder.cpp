@@ -234,7 +234,8 @@ class CscBuilder {
     auto records = records_of(bucket, count);
     if constexpr (sorts_buckets) {
       std::vector<Record> scratch;
-      base::radix_sort(records, scratch, std::bit_width(static_cast<std::uint64_t>(request_.num_vertices - 1)),
+      base::radix_sort(records, scratch,
+                       std::bit_width(static_cast<std::uint64_t>(request_.num_vertices - 1)),
                        [](const Record& record) { return record.source; });
     }
     Rows rows;

@@ -79,7 +79,7 @@ double rate(const std::shared_ptr<const DirectFile>& file, std::size_t bytes, in
   const Stopwatch watch;
   while (watch.seconds() < seconds) {
     const auto extents = order.next(pieces, bytes, rounds * static_cast<std::size_t>(depth));
-    reader.read(0, extents, [&](std::size_t, std::uint64_t, std::span<const std::byte>) { ++reads; });
+    reader.read(extents, [&](std::size_t, std::uint64_t, std::span<const std::byte>) { ++reads; });
   }
   return static_cast<double>(reads) / watch.seconds();
 }

@@ -57,10 +57,11 @@ BlockReader::BlockReader(std::vector<std::shared_ptr<const DirectFile>> files, c
       queue_(open_queue(descriptors_of(files_), buffers_, options)) {}
 
 /// The longest read from the cursor on that fits into a buffer and has no gap above the maximum.
-BlockReader::Request BlockReader::next_request(std::span<const Extent> extents, std::uint64_t block_bytes,
-                                               Cursor& cursor) const {
+BlockReader::Request BlockReader::next_request(std::span<const Extent> extents, Cursor& cursor) const {
   Request request;
   request.first = cursor.extent;
+  request.file = extents[cursor.extent].file;
+  const std::uint64_t block_bytes = files_[request.file]->block_bytes();
   request.wanted_begin = request.wanted_end = extents[cursor.extent].offset + cursor.from;
   request.begin = round_down(request.wanted_begin, block_bytes);
   const std::uint64_t limit = request.begin + options_.buffer_bytes;
@@ -69,7 +70,7 @@ BlockReader::Request BlockReader::next_request(std::span<const Extent> extents, 
     const std::uint64_t offset = extent.offset + cursor.from;
     const bool is_near =
         round_down(offset, block_bytes) <= round_up(request.wanted_end, block_bytes) + options_.max_gap_bytes;
-    if (offset >= limit || !is_near) {
+    if (extent.file != request.file || offset >= limit || !is_near) {
       break;
     }
     request.last = cursor.extent;
@@ -85,18 +86,19 @@ BlockReader::Request BlockReader::next_request(std::span<const Extent> extents, 
   return request;
 }
 
-void BlockReader::submit(std::size_t file, int buffer) {
+void BlockReader::submit(int buffer) {
   const Request& request = requests_[static_cast<std::size_t>(buffer)];
-  queue_->submit({static_cast<int>(file), request.begin + request.done,
+  queue_->submit({static_cast<int>(request.file), request.begin + request.done,
                   static_cast<std::uint32_t>(request.end - request.begin - request.done), buffer,
                   static_cast<std::uint32_t>(request.done)});
 }
 
 /// Whether the buffer's request is complete; otherwise it must be resubmitted.
-bool BlockReader::take(std::size_t file, const BlockReadEnd& end) {
+bool BlockReader::take(const BlockReadEnd& end) {
   Request& request = requests_[static_cast<std::size_t>(end.buffer)];
+  const DirectFile& file = *files_[request.file];
   const std::uint64_t offset = request.begin + request.done;
-  const std::string where = files_[file]->path().string();
+  const std::string where = file.path().string();
   if (end.result == -EINTR || end.result == -EAGAIN) {
     return false;
   }
@@ -112,9 +114,9 @@ bool BlockReader::take(std::size_t file, const BlockReadEnd& end) {
     return true;
   }
   // The next read starts at a block boundary. If the file ends within this block, it makes no progress.
-  const std::uint64_t next = round_down(reached, files_[file]->block_bytes());
+  const std::uint64_t next = round_down(reached, file.block_bytes());
   if (next <= offset) {
-    throw base::Failure(where, "ends at byte " + std::to_string(files_[file]->size_now()) + "; " +
+    throw base::Failure(where, "ends at byte " + std::to_string(file.size_now()) + "; " +
                                    std::to_string(request.wanted_end - request.wanted_begin) +
                                    " bytes at offset " + std::to_string(request.wanted_begin) +
                                    " are to be read: the file was changed");
@@ -140,13 +142,12 @@ void BlockReader::drain(int in_flight) {
   }
 }
 
-void BlockReader::read(std::size_t file, std::span<const Extent> extents, const Arrived& arrived) {
-  const std::uint64_t block_bytes = files_[file]->block_bytes();
+void BlockReader::read(std::span<const Extent> extents, const Arrived& arrived) {
   Cursor cursor;
   int in_flight = 0;
   const auto start = [&](int buffer) {
-    requests_[static_cast<std::size_t>(buffer)] = next_request(extents, block_bytes, cursor);
-    submit(file, buffer);
+    requests_[static_cast<std::size_t>(buffer)] = next_request(extents, cursor);
+    submit(buffer);
     ++in_flight;
   };
   try {
@@ -156,8 +157,8 @@ void BlockReader::read(std::size_t file, std::span<const Extent> extents, const 
     while (in_flight > 0) {
       const BlockReadEnd end = queue_->wait();
       --in_flight;
-      if (!take(file, end)) {
-        submit(file, end.buffer);
+      if (!take(end)) {
+        submit(end.buffer);
         ++in_flight;
         continue;
       }

@@ -30,10 +30,11 @@ struct ReaderOptions {
   OpenQueue open{};          ///< opens the queue instead of `backend`, if set
 };
 
-/// A part of a file.
+/// A part of one of a reader's files.
 struct Extent {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
+  std::size_t file = 0;  ///< its number
 };
 
 /// Counters of a reader.
@@ -66,11 +67,11 @@ class BlockReader {
   /// Throws base::Failure if io_uring is requested but not available.
   BlockReader(std::vector<std::shared_ptr<const DirectFile>> files, const ReaderOptions& options = {});
 
-  /// Reads extents of file number `file`. Calls `arrived` in any order: once per extent, or once per piece of
-  /// an extent that exceeds a buffer. Precondition: the extents ascend and do not overlap. Throws
-  /// base::Failure, which names file and offset, if a read fails or the file ends before an extent does; the
-  /// reader remains usable.
-  void read(std::size_t file, std::span<const Extent> extents, const Arrived& arrived);
+  /// Calls `arrived` in any order: once per extent, or once per piece of an extent that exceeds a buffer.
+  /// Precondition: consecutive extents of one file ascend and do not overlap. Throws base::Failure, which
+  /// names file and offset, if a read fails or the file ends before an extent does; the reader remains
+  /// usable.
+  void read(std::span<const Extent> extents, const Arrived& arrived);
 
   const ReadCounts& counts() const { return counts_; }
   const DirectFile& file(std::size_t number) const { return *files_[number]; }
@@ -83,6 +84,7 @@ class BlockReader {
   /// One read, of whole blocks, for parts of the extents `first` … `last`.
   struct Request {
     std::size_t first = 0, last = 0;
+    std::size_t file = 0;
     std::uint64_t begin = 0, end = 0;  ///< in the file
     std::uint64_t wanted_begin = 0;    ///< of the first extent's part
     std::uint64_t wanted_end = 0;
@@ -94,9 +96,9 @@ class BlockReader {
     std::uint64_t from = 0;  ///< bytes of the extent that are requested already
   };
 
-  Request next_request(std::span<const Extent> extents, std::uint64_t block_bytes, Cursor& cursor) const;
-  void submit(std::size_t file, int buffer);
-  bool take(std::size_t file, const BlockReadEnd& end);
+  Request next_request(std::span<const Extent> extents, Cursor& cursor) const;
+  void submit(int buffer);
+  bool take(const BlockReadEnd& end);
   void deliver(std::span<const Extent> extents, int buffer, const Arrived& arrived) const;
   void drain(int in_flight);
 

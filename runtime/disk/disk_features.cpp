@@ -24,7 +24,7 @@ void RowReader::read(std::span<const graph::VertexId> vertices, std::span<const 
     extents_.push_back({array_.first_byte + vertex * row_bytes_, row_bytes_});
   }
   const ReadCounts before = reader_.counts();
-  reader_.read(0, extents_, [&](std::size_t i, std::uint64_t from, std::span<const std::byte> bytes) {
+  reader_.read(extents_, [&](std::size_t i, std::uint64_t from, std::span<const std::byte> bytes) {
     std::memcpy(out + order_[i].second * row_bytes_ + from, bytes.data(), bytes.size());
   });
   counts_->add_reads(reader_.counts() - before);

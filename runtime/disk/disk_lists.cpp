@@ -78,7 +78,7 @@ void DiskLists::read(std::span<const std::int64_t> edges, std::span<graph::Verte
     ++blocks;
   }
   const ReadCounts before = reader_.counts();
-  reader_.read(0, extents_, [&](std::size_t i, std::uint64_t, std::span<const std::byte> block) {
+  reader_.read(extents_, [&](std::size_t i, std::uint64_t, std::span<const std::byte> block) {
     take(missing_[i], block.data(), neighbours);
     if (lists_->cache != nullptr) {
       keep(missing_[i], block);

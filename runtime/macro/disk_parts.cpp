@@ -74,43 +74,20 @@ std::vector<MacroGroup> DiskParts::groups(std::int64_t epoch) const {
                          [this](VertexId vertex) { return graph_.parts->part_of(vertex); });
 }
 
-void DiskParts::read(File file, std::span<const Range> ranges, std::span<std::byte* const> to) {
-  const Array& array = arrays_[file];
+void DiskParts::read(std::span<const Wanted> wanted) {
   std::vector<Extent> extents;
   std::vector<std::byte*> places;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges[i].end > ranges[i].begin) {
-      extents.push_back({array.first_byte + bytes_of(ranges[i].begin, array.element_bytes),
-                         bytes_of(ranges[i].end - ranges[i].begin, array.element_bytes)});
-      places.push_back(to[i]);
+  for (const auto& [file, range, to] : wanted) {
+    const Array& array = arrays_.at(file);
+    if (range.size() > 0) {
+      extents.push_back({array.first_byte + bytes_of(range.begin, array.element_bytes),
+                         bytes_of(range.size(), array.element_bytes), file});
+      places.push_back(to);
     }
   }
-  reader_.read(file, extents, [&](std::size_t extent, std::uint64_t from, std::span<const std::byte> bytes) {
+  reader_.read(extents, [&](std::size_t extent, std::uint64_t from, std::span<const std::byte> bytes) {
     std::memcpy(places[extent] + from, bytes.data(), bytes.size());
   });
-}
-
-std::vector<std::int64_t> DiskParts::read_row_pointers(Range vertices) {
-  std::vector<std::int64_t> pointers(at(vertices.end - vertices.begin) + 1);
-  const Range range{vertices.begin, vertices.end + 1};
-  auto* const to = reinterpret_cast<std::byte*>(pointers.data());
-  read(row_pointers, {&range, 1}, {&to, 1});
-  return pointers;
-}
-
-void DiskParts::read_lists(std::span<const Range> edges, StoredLists& to) {
-  const std::uint64_t index_bytes = arrays_[lists].element_bytes;
-  std::int64_t count = 0;
-  for (const Range& range : edges) {
-    count += range.size();
-  }
-  std::byte* next = to.resize(at(count), index_bytes);
-  std::vector<std::byte*> places;
-  for (const Range& range : edges) {
-    places.push_back(next);
-    next += bytes_of(range.size(), index_bytes);
-  }
-  read(lists, edges, places);
 }
 
 /// Reads the lists and features of the hubs, which stay in memory.
@@ -124,53 +101,95 @@ void DiskParts::read_hubs() {
   hubs_.vertices.assign(chosen.begin(), chosen.end());
   std::sort(hubs_.vertices.begin(), hubs_.vertices.end());
   hubs_.features.resize(count * row_bytes_);
-  std::vector<Range> rows, edges;
-  std::vector<std::byte*> to;
-  for (std::size_t i = 0; i < count; ++i) {
-    const VertexId hub = hubs_.vertices[i];
-    rows.push_back({hub, hub + 1});
-    edges.push_back({graph_.indptr[at(hub)], graph_.indptr[at(hub) + 1]});
+  for (const VertexId hub : hubs_.vertices) {
     hubs_.indptr.push_back(hubs_.indptr.back() + graph_.degree(hub));
-    to.push_back(hubs_.features.data() + i * row_bytes_);
   }
-  read_lists(edges, hubs_.lists);
-  read(features, rows, to);
+  const std::uint64_t index_bytes = arrays_[lists].element_bytes;
+  std::byte* const to = hubs_.lists.resize(at(hubs_.indptr.back()), index_bytes);
+  std::vector<Wanted> wanted;
+  for (std::size_t i = 0; i < count; ++i) {
+    wanted.push_back({lists, edges_of({hubs_.vertices[i], hubs_.vertices[i] + 1}),
+                      to + bytes_of(hubs_.indptr[i], index_bytes)});
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    wanted.push_back(
+        {features, {hubs_.vertices[i], hubs_.vertices[i] + 1}, hubs_.features.data() + i * row_bytes_});
+  }
+  read(wanted);
   hubs_.find_hub_entries(graph_.num_vertices());
 }
 
-DiskParts::PartLists DiskParts::read_part(Range range, StoredLists& memory) {
-  PartLists part{range, read_row_pointers(range), &memory};
-  const Range edges{part.pointers.front(), part.pointers.back()};
-  read_lists({&edges, 1}, memory);
-  return part;
+void DiskParts::want_lists(Range range, PartLists& part, std::vector<Wanted>& wanted) const {
+  const Range edges = edges_of(range);
+  part.range = range;
+  part.pointers.resize(at(range.size()) + 1);
+  wanted.push_back(
+      {row_pointers, {range.begin, range.end + 1}, reinterpret_cast<std::byte*>(part.pointers.data())});
+  wanted.push_back({lists, edges, part.lists.resize(at(edges.size()), arrays_[lists].element_bytes)});
+}
+
+std::unique_ptr<MacroBuild> DiskParts::begin_build(std::span<const std::int32_t> parts) const {
+  std::vector<MacroBuild::Part> ranges;
+  for (const auto part : parts) {
+    const Range range = range_of(part);
+    ranges.push_back({range.begin, range.end});
+  }
+  auto build = std::make_unique<MacroBuild>(graph_.num_vertices(), row_bytes_, ranges, hubs_, spare_->take());
+  MacroArrays& arrays = build->arrays();
+  arrays.indptr.reserve(arrays.vertices.size() + 1);
+  arrays.whole_degrees.reserve(arrays.vertices.size());
+  // Pages that are never written take no memory.
+  arrays.indices.reserve(at(room_.edges + hubs_.indptr.back()) + kernels::cpu::member_ranks_slack, 0);
+  arrays.features.form = graph_.features;
+  arrays.features.data.reserve(at(room_.vertices) * row_bytes_, 0);
+  build->add_hubs(ranges.front().begin);
+  return build;
 }
 
 void DiskParts::add_part(MacroBuild& build, const PartLists& part) {
   const auto& pointers = part.pointers;
   for (std::size_t i = 0; i + 1 < pointers.size(); ++i) {
     build.add_list(
-        part.lists->view().subspan(at(pointers[i] - pointers.front()), at(pointers[i + 1] - pointers[i])));
+        part.lists.view().subspan(at(pointers[i] - pointers.front()), at(pointers[i + 1] - pointers[i])));
   }
   build.skip_hubs(part.range.end);
 }
 
-/// Adds the lists of one part while its features and the next part's lists are read, and the hubs before the
-/// first part while that one's are.
-void DiskParts::read_parts(MacroBuild& build, std::span<const std::int32_t> parts) {
-  auto adding = std::async(std::launch::async, [&] { build.add_hubs(range_of(parts.front()).begin); });
+std::unique_ptr<MacroBuild> DiskParts::read_parts(std::span<const std::int32_t> parts) {
+  constexpr std::size_t at_once = std::tuple_size_v<decltype(part_lists_)>;
+  std::unique_ptr<MacroBuild> build;
+  std::shared_future<void> begun = std::async(std::launch::async, [&] { build = begin_build(parts); });
+  std::array<std::shared_future<void>, at_once> added;  // of the part whose lists are in part_lists_
+  added.fill(begun);
+  std::vector<Wanted> wanted;
+  const auto want_features = [&](std::size_t part) {
+    const Range range = range_of(parts[part]);
+    wanted.push_back({features, range, build->rows_from(range.begin)});
+  };
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    auto part = read_part(range_of(parts[i]), part_lists_.at(i % part_lists_.size()));
-    const Range range = part.range;
-    adding.get();
+    PartLists& part = part_lists_.at(i % at_once);
+    if (i >= at_once) {
+      added.at(i % at_once).get();
+      want_features(i - at_once);
+    }
+    want_lists(range_of(parts[i]), part, wanted);
+    read(wanted);
+    wanted.clear();
     const VertexId hubs_below = i + 1 == parts.size() ? graph_.num_vertices() : range_of(parts[i + 1]).begin;
-    adding = std::async(std::launch::async, [&build, hubs_below, added = std::move(part)] {
-      add_part(build, added);
-      build.add_hubs(hubs_below);
-    });
-    auto* const to = build.rows_from(range.begin);
-    read(features, {&range, 1}, {&to, 1});
+    added.at(i % at_once) =
+        std::async(std::launch::async, [&, hubs_below, before = added.at((i + 1) % at_once)] {
+          before.get();
+          add_part(*build, part);
+          build->add_hubs(hubs_below);
+        });
   }
-  adding.get();
+  begun.get();
+  for (std::size_t i = parts.size() - std::min(parts.size(), at_once); i < parts.size(); ++i) {
+    want_features(i);
+  }
+  read(wanted);
+  added.at((parts.size() - 1) % at_once).get();
+  return build;
 }
 
 std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int64_t group, std::int64_t) {
@@ -178,21 +197,8 @@ std::shared_ptr<MacroBatch> DiskParts::load(const MacroLayout& layout, std::int6
     read_hubs();
   }
   const auto& members = layout.group(group);
-  std::vector<MacroBuild::Part> parts;
-  for (const auto part : members.parts) {
-    const Range range = range_of(part);
-    parts.push_back({range.begin, range.end});
-  }
-  MacroBuild build(graph_.num_vertices(), row_bytes_, parts, hubs_, spare_->take());
-  MacroArrays& arrays = build.arrays();
-  arrays.indptr.reserve(arrays.vertices.size() + 1);
-  arrays.whole_degrees.reserve(arrays.vertices.size());
-  // Pages that are never written take no memory.
-  arrays.indices.reserve(at(room_.edges + hubs_.indptr.back()) + kernels::cpu::member_ranks_slack, 0);
-  arrays.features.form = graph_.features;
-  arrays.features.data.reserve(at(room_.vertices) * row_bytes_, 0);
-  read_parts(build, members.parts);
-  return std::make_shared<MacroBatch>(graph_, std::move(arrays), members.train, plan_.workers,
+  const auto build = read_parts(members.parts);
+  return std::make_shared<MacroBatch>(graph_, std::move(build->arrays()), members.train, plan_.workers,
                                       [spare = spare_](MacroArrays ended) { spare->put(std::move(ended)); });
 }
 

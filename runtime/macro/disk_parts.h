@@ -21,8 +21,9 @@ class MacroBuild;
 /// Reads macro-batches from a store whose vertices are ordered by part (MariusGNN, Waleffe et al., EuroSys
 /// 2023; Hanoi: Huang, PhD thesis, MIT, 2025, chapter 4). A macro-batch consists of `resident` parts, drawn
 /// anew in each epoch, and the hubs, which stay in memory. Each part is read as a whole, sequentially, with
-/// direct I/O, while another thread adds the lists that have been read. Adjacency lists keep only neighbours
-/// within the macro-batch.
+/// direct I/O, while another thread adds the lists that have been read. Of two parts the lists are read
+/// before the features of the first, so that there is something to read while the last lists are added.
+/// Adjacency lists keep only neighbours within the macro-batch.
 class DiskParts final : public MacroLoader {
  public:
   /// Precondition: check_macro().
@@ -48,11 +49,20 @@ class DiskParts final : public MacroLoader {
     graph::VertexId begin = 0, end = 0;
     std::int64_t size() const { return end - begin; }
   };
+  /// Elements of an array, and where they are read to.
+  struct Wanted {
+    File file = row_pointers;
+    Range range;
+    std::byte* to = nullptr;
+  };
   /// What is read of a part before its features.
   struct PartLists {
     Range range;
     std::vector<std::int64_t> pointers;  ///< row pointers of the whole graph
-    const StoredLists* lists = nullptr;
+    StoredLists lists;
+    std::int64_t bytes() const {
+      return static_cast<std::int64_t>(pointers.capacity() * sizeof(pointers[0])) + lists.bytes();
+    }
   };
   /// Entries of the hubs' lists, by source.
   struct HubEntries {
@@ -71,13 +81,14 @@ class DiskParts final : public MacroLoader {
   HubEntries count_hub_entries() const;
   const HubEntries& hub_entries() const;
   void read_hubs();
-  /// Reads ascending ranges of an array, each to its own destination.
-  void read(File file, std::span<const Range> ranges, std::span<std::byte* const> to);
-  std::vector<std::int64_t> read_row_pointers(Range vertices);
-  void read_lists(std::span<const Range> edges, StoredLists& to);
-  PartLists read_part(Range range, StoredLists& memory);
+  /// Reads all at once. Consecutive ranges of one array ascend.
+  void read(std::span<const Wanted> wanted);
+  /// Makes room for the part, and adds what is to be read of it.
+  void want_lists(Range range, PartLists& part, std::vector<Wanted>& wanted) const;
+  /// Starts a macro-batch, whose features are still to be read, with the hubs below its first part.
+  std::unique_ptr<MacroBuild> begin_build(std::span<const std::int32_t> parts) const;
   static void add_part(MacroBuild& build, const PartLists& part);
-  void read_parts(MacroBuild& build, std::span<const std::int32_t> parts);
+  std::unique_ptr<MacroBuild> read_parts(std::span<const std::int32_t> parts);
 
   graph::Graph graph_;
   plan::Job job_;
@@ -88,7 +99,7 @@ class DiskParts final : public MacroLoader {
   ReadCounts taken_;
   ResidentHubs hubs_;
   bool has_hubs_ = false;                          ///< they have been read
-  std::array<StoredLists, 2> part_lists_;          ///< of two parts: one being added, one being read
+  std::array<PartLists, 2> part_lists_;            ///< of two parts: one being added, one being read
   mutable std::optional<HubEntries> hub_entries_;  ///< once they have been counted
   Room room_;
   std::shared_ptr<SpareArrays> spare_ = std::make_shared<SpareArrays>();  ///< outlived by macro-batches

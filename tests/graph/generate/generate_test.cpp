@@ -93,8 +93,8 @@ TEST(PlantedPartition, CommunitiesArePartsOfClasses) {
     }
   }
   const auto edges = static_cast<double>(graph.num_edges());
-  // Half as many independent draws as stored edges; four deviations. In a community of 1,000 vertices 0.4 % of
-  // the pairs are drawn twice and stored once.
+  // Half as many independent draws as stored edges; four deviations. In a community of 1,000 vertices 0.4 %
+  // of the pairs are drawn twice and stored once.
   EXPECT_NEAR(same_community / edges, 0.6, 4 * std::sqrt(0.24 / (edges / 2)) + 0.002);
   EXPECT_NEAR(same_class / edges, 0.6 + 0.4 * 4 / 19, 4 * std::sqrt(0.24 / (edges / 2)) + 0.002);
 }

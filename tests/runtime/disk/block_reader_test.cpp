@@ -79,7 +79,7 @@ std::vector<std::byte> read_all(BlockReader& reader, const std::vector<Extent>& 
   }
   std::vector<std::byte> bytes(total);
   std::size_t arrived = 0;
-  reader.read(0, extents, [&](std::size_t i, std::uint64_t from, std::span<const std::byte> piece) {
+  reader.read(extents, [&](std::size_t i, std::uint64_t from, std::span<const std::byte> piece) {
     std::copy(piece.begin(), piece.end(), bytes.begin() + static_cast<std::ptrdiff_t>(begins[i] + from));
     arrived += piece.size();
   });
@@ -128,6 +128,26 @@ TEST_P(EveryBackend, MergesNeighbours) {
   read_all(*bridging, {{10, 20}, {10 * block, 8}});
   EXPECT_EQ(bridging->counts().reads, 1);
   EXPECT_EQ(bridging->counts().bytes, static_cast<std::int64_t>(11 * block));
+}
+
+TEST_P(EveryBackend, ReadsSeveralFilesAtOnce) {
+  const auto one = random_bytes(100'001, 4);
+  const auto other = random_bytes(70'003, 5);
+  write_bytes(directory_ / "one", one);
+  write_bytes(directory_ / "other", other);
+  BlockReader reader({std::make_shared<const DirectFile>(directory_ / "one"),
+                      std::make_shared<const DirectFile>(directory_ / "other")},
+                     {.backend = GetParam(), .depth = 4, .buffer_bytes = 16384});
+  // Neighbours in offset, but not in one file.
+  const std::vector<Extent> extents = {
+      {500, 40'000, 1}, {40'500, 50'000, 0}, {0, 300, 1}, {60'000, 10'003, 1}};
+  std::vector<std::byte> expected;
+  for (const auto& extent : extents) {
+    const auto& content = extent.file == 0 ? one : other;
+    const auto begin = content.begin() + static_cast<std::ptrdiff_t>(extent.offset);
+    expected.insert(expected.end(), begin, begin + static_cast<std::ptrdiff_t>(extent.bytes));
+  }
+  EXPECT_EQ(read_all(reader, extents), expected);
 }
 
 TEST_P(EveryBackend, ReadsNothing) {
