@@ -10,8 +10,8 @@ standard error of the difference. GraphSAGE, fanouts 10,10, mini-batches of 128,
 the best validation. Graphs of ../shared/data have sparse features where a plan keeps them in memory. With --factors, joestar-1 is
 trained with each of these values of macro.fanout_factor. "planted" is a planted partition graph of a million vertices, of which a
 hundredth is trained; 70 % of its edges are between random vertices, which no division into parts can keep together. "communities" is
-another, whose 64 classes have 80 % of the edges within them: gnn_aware parts balance the training vertices of each class, and so take
-them away from their class, which is their community. Runs and stores under WORK are kept and used again.
+another, of 16 classes of 64 communities each, with 80 % of the edges within communities. Runs and stores under WORK are kept and used
+again.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from harness import gnomon  # noqa: E402
 
 GRAPHS = ["amazon_cs", "coauthor_cs", "coauthor_phy", "planted"]
 # Planted partition graphs: options of gnomon generate sbm.
-PLANTED = {"planted": [], "communities": ["--classes", 64, "--intra-share", 0.8, "--feature-noise", 1.5]}
+PLANTED = {"planted": [], "communities": ["--classes", 16, "--communities", 1024, "--intra-share", 0.8, "--feature-noise", 1.5]}
 ALLOWED_POINTS = {"mariusgnn": 1, "hanoi": 1, "joestar-1": 0.5, "joestar-2": 1}
 METHODS = {"mariusgnn": "random", "hanoi": "gnn_aware"}
 PARTS = 32

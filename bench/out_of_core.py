@@ -2,8 +2,8 @@
 """Trains on a graph whose features and topology are several times the memory limit, and compares the disk's use with its
 capability. Writes bench/results/out_of_core.json.
 
-    bench/out_of_core.py [--build build/release] [--scale 25] [--memory-scale 23] [--peer-scale 23] [--times 4] [--accuracy amazon_cs,…]
-        [--peer-python FILE] [--sources DIR] [--other-peers FILE] [--output FILE]
+    bench/out_of_core.py [--build build/release] [--scale 25] [--memory-scale 23] [--peer-scale 23] [--times 4] [--rounds 3]
+        [--accuracy amazon_cs,…] [--peer-python FILE] [--sources DIR] [--other-peers FILE] [--output FILE]
 
 The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
 which needs the rights to make one), page cache included, and are given nine tenths of it as --host-memory: ns-ext of the graph's size
@@ -18,9 +18,9 @@ joestar-2's historical embeddings of the large one would take as much memory as 
 
 Peers train a graph of 2^--peer-scale vertices, as some of them keep copies several times as large, beside our plans on that graph.
 
-The disk's rates are measured by gnomon's reader (build/release/bench/bench_disk, at random places of the graph's features) before and
-after each plan that reads it, as a shared disk's change from minute to minute, and their means are what the plan's reads are held
-against and its prediction takes.
+A shared disk's rates change from minute to minute. Plans that read it train --rounds times; the disk's rates are measured before, between
+and after them by gnomon's reader (build/release/bench/bench_disk, at random places of the features that the plan reads). The round with the median
+epoch counts, and the median rates are what its reads are held against and its prediction takes.
 
 Rows: the `value` of `what` on `graph`, its reference `of`, and their `ratio`.
 
@@ -54,6 +54,7 @@ import json
 import math
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -96,9 +97,11 @@ def measure_disk(options, store, cases, seconds):
 
 
 def rates_now(options, store):
+    """Of the backend that plans use."""
     runs = measure_disk(options, store, "by_reader.*(4096/depth:64/random:1|65536/depth:64/random:0)", 1)
-    return DiskRates(max(each["bytes_per_second"] for each in runs if "random:0" in each["name"]),
-                     max(each["items_per_second"] for each in runs if "random:1" in each["name"]))
+    used = [each for each in runs if "io_uring" in each["name"]] or runs
+    return DiskRates(next(each["bytes_per_second"] for each in used if "random:0" in each["name"]),
+                     next(each["items_per_second"] for each in used if "random:1" in each["name"]))
 
 
 def reader_rows(options, store):
@@ -168,12 +171,17 @@ def train(options, store, name, limit=None, epochs=None):
         return report, int((group / "memory.max_usage_in_bytes").read_text())
 
 
-def train_beside_disk(options, store, name, limit, graph):
-    """train(), and the disk's rates around it."""
-    before = rates_now(options, graph)
-    report, peak = train(options, store, name, limit)
-    after = rates_now(options, graph)
-    return report, peak, DiskRates((before.bytes_per_s + after.bytes_per_s) / 2, (before.reads_per_s + after.reads_per_s) / 2)
+def train_beside_disk(options, store, name, limit):
+    """train() several times: the report with the median last epoch, the highest peak, and the disk's median rates around them."""
+    rates, found = [rates_now(options, store)], []
+    for _ in range(options.rounds):
+        report, peak = train(options, store, name, limit)
+        stages = json.loads((options.work / f"run-{name}/log.jsonl").read_text().splitlines()[-1])["stages"]
+        found.append((report, peak, stages))
+        rates.append(rates_now(options, store))
+    report, _, stages = sorted(found, key=lambda each: each[0]["epochs"][-1]["epoch_s"])[len(found) // 2]
+    medians = DiskRates(*(statistics.median(getattr(each, field.name) for each in rates) for field in dataclasses.fields(DiskRates)))
+    return report | {"stages": stages}, max(peak for _, peak, _ in found), medians
 
 
 def predicted(options, profile, name, limit, disk=None):
@@ -197,7 +205,7 @@ def macro_rows(options, store, profile, mem_s, whole):
         limit = limit_of(options, store, name)
         parted = make_parted_store(options, store, macro)
         try:
-            report, peak, disk = train_beside_disk(options, parted, name, limit, store)
+            report, peak, disk = train_beside_disk(options, parted, name, limit)
         except Failed as failure:
             if failure.status != 2:
                 raise
@@ -205,8 +213,8 @@ def macro_rows(options, store, profile, mem_s, whole):
                          "why_not": f"gnomon refuses it with {int(limit * 0.9) >> 20} MiB of host memory"})
             continue
         epoch = report["epochs"][-1]
-        stages = json.loads((options.work / f"run-{name}/log.jsonl").read_text().splitlines()[-1])["stages"]
-        reading_s = stages["group_read"]["count"] * stages["group_read"]["mean_s"]
+        reading = report["stages"]["group_read"]
+        reading_s = reading["count"] * reading["mean_s"]
         rows += [row("epoch", name, epoch["epoch_s"], mem_s),
                  row("macro_read", name, epoch["disk_read_bytes"] / reading_s, disk.bytes_per_s),
                  row("read_bandwidth", name, epoch["disk_read_bytes"] / epoch["epoch_s"], disk.bytes_per_s),
@@ -232,7 +240,7 @@ def plan_rows(options, store, whole):
             row("predicted_vs_measured", "ns-mem", predicted(options, profile, "ns-mem", 1e12), mem_s)]
     for name in PLANS:
         limit = limit_of(options, store, name)
-        report, peak, disk = train_beside_disk(options, store, name, limit, store)
+        report, peak, disk = train_beside_disk(options, store, name, limit)
         epoch = report["epochs"][-1]
         rows += [row("epoch", name, epoch["epoch_s"], mem_s),
                  row("reads", name, epoch["disk_reads"] / epoch["epoch_s"], disk.reads_per_s),
@@ -371,6 +379,7 @@ def main():
     parser.add_argument("--memory-scale", type=int, default=23)
     parser.add_argument("--peer-scale", type=int, default=23)
     parser.add_argument("--times", type=float, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--train-share", type=float, default=0.01)
     parser.add_argument("--peer-epochs", type=int, default=2)
     parser.add_argument("--peer-limit-s", type=int, default=1800, help="a peer is ended after this many seconds")

@@ -57,8 +57,8 @@ Profile at_data_sheet_bounds(Profile profile, const StageBounds& bounds) {
   for (std::optional<double> StageParts::*part :
        {&StageParts::cpu_sample_s, &StageParts::device_sample_s, &StageParts::device_sample_link_s,
         &StageParts::refresh_s, &StageParts::disk_rows_s, &StageParts::disk_lists_s,
-        &StageParts::halo_entry_s, &StageParts::update_s, &StageParts::average_s,
-        &StageParts::cpu_batch_memory_bytes, &StageParts::transfer_memory_bytes,
+        &StageParts::cache_choices_s, &StageParts::halo_entry_s, &StageParts::update_s,
+        &StageParts::average_s, &StageParts::cpu_batch_memory_bytes, &StageParts::transfer_memory_bytes,
         &StageParts::device_batch_memory_bytes}) {
     (parts.*part).reset();
   }

@@ -407,6 +407,8 @@ struct StageParts {
   /// are all in a cache in host memory.
   std::optional<double> disk_rows_s{};
   std::optional<double> disk_lists_s{};
+  /// One core, of a mini-batch that was sampled ahead: deciding which rows an optimal cache holds.
+  std::optional<double> cache_choices_s{};
   /// Copying a mini-batch without features over copying all of it.
   std::optional<double> structure_transfer_ratio{};
   std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
@@ -414,7 +416,7 @@ struct StageParts {
   /// them there over drawing them from the graph.
   std::optional<double> macro_train_ratio{};
   std::optional<double> macro_sample_ratio{};
-  /// One core, for each entry of the lists of a macro-batch's parts: translating them, with the halo.
+  /// One core, for each entry of the lists of a macro-batch's parts: finding its local id, with the halo.
   std::optional<double> halo_entry_s{};
   std::optional<double> graphs_train_ratio{};  ///< training by recorded launches over launching one by one
   /// A GPU's preparation on measured_prepare_share of its thread slots over preparation on all of them.
@@ -439,6 +441,7 @@ struct StageParts {
     f("refresh_s", self.refresh_s, positive_or_unknown);
     f("disk_rows_s", self.disk_rows_s, base::non_negative);
     f("disk_lists_s", self.disk_lists_s, base::non_negative);
+    f("cache_choices_s", self.cache_choices_s, base::non_negative);
     f("structure_transfer_ratio", self.structure_transfer_ratio, base::Range{0, 1, true});
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
     f("macro_train_ratio", self.macro_train_ratio, positive_or_unknown);

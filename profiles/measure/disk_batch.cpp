@@ -15,7 +15,9 @@
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/batch/batch_data.h"
+#include "runtime/disk/ahead_sampler.h"
 #include "runtime/disk/disk_data.h"
+#include "runtime/disk/optimal_choices.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -24,6 +26,8 @@ using plan::Home;
 using runtime::BatchData;
 
 constexpr std::int64_t max_disk_batches = 4;
+/// Of caches and tables: what a measurement may take.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 28;
 
 plan::Plan disk_plan(Home topology) {
   plan::Plan plan;
@@ -39,13 +43,10 @@ plan::Plan disk_plan(Home topology) {
   return plan;
 }
 
-/// Everything that is on the disk, and more, as caches are divided; at most what a measurement may take.
+/// Everything that is on the disk, and more, as caches are divided.
 std::int64_t cache_bytes(const graph::Graph& graph) {
-  constexpr double to_spare = 1.5;
-  constexpr double most_bytes = 256e6;
-  const auto all =
-      static_cast<double>(graph.features.bytes()) + static_cast<double>(graph.indices.bytes().size());
-  return static_cast<std::int64_t>(std::min(most_bytes, to_spare * all));
+  const auto all = graph.features.bytes() + static_cast<std::int64_t>(graph.indices.bytes().size());
+  return std::min(most_bytes, all + all / 2);
 }
 
 /// Makes the first mini-batches of an epoch, sampled from a topology, over and over.
@@ -120,6 +121,37 @@ std::optional<double> from_disk_s(const graph::Graph& graph,
   return disk.take_reads().reads > filling / few ? std::nullopt : std::optional(seconds);
 }
 
+/// The choices of an optimal cache for as many mini-batches as there is time to sample, of which it holds a
+/// part of the rows.
+std::optional<double> choices_s(const graph::Graph& graph,
+                                const std::shared_ptr<const runtime::PlacedGraph>& placed,
+                                const plan::Job& job, const AccessOptions& options) {
+  constexpr auto bytes_of_vertex = static_cast<std::int64_t>(2 * sizeof(std::int32_t));
+  if (graph.num_vertices() > most_bytes / bytes_of_vertex) {
+    return std::nullopt;
+  }
+  constexpr std::int64_t most_batches = 256;
+  const auto all = graph::num_batches(std::ssize(graph.train), job.batch_size);
+  runtime::AheadSampler ahead(placed, job, 1);
+  std::vector<std::vector<std::uint32_t>> batches;
+  std::int64_t accesses = 0;
+  const Stopwatch sampling;
+  do {
+    throw_if_stopped(options.stop);
+    auto& vertices = batches.emplace_back();
+    ahead.sample(0, std::ssize(batches) - 1, 0, vertices);
+    accesses += std::ssize(vertices);
+  } while (std::ssize(batches) < std::min(most_batches, all) && sampling.seconds() < options.time_limit_s);
+  runtime::OptimalChoices choices(graph.num_vertices(), accesses / 4);
+  std::vector<double> seconds;
+  for (int pass = 0; pass < 3; ++pass) {
+    const Stopwatch watch;
+    choices.decide(batches);
+    seconds.push_back(watch.seconds());
+  }
+  return base::median(seconds) / static_cast<double>(batches.size());
+}
+
 DiskBatchTimes measure_times(const graph::Graph& graph,
                              const std::shared_ptr<const runtime::PlacedGraph>& placed, const plan::Job& job,
                              const AccessOptions& options) {
@@ -139,6 +171,7 @@ DiskBatchTimes measure_times(const graph::Graph& graph,
   if (with_lists_s) {
     times.lists_s = std::max(0.0, *with_lists_s - *with_rows_s);
   }
+  times.choices_s = choices_s(graph, placed, job, options);
   return times;
 }
 
@@ -150,7 +183,7 @@ DiskBatchTimes measure_disk_batch(const graph::Graph& graph,
   if (graph.directory.empty() || graph.features.is_sparse() || job.weighted) {
     return {};
   }
-  constexpr double parts = 3;  // in memory, rows, and lists
+  constexpr double parts = 4;  // in memory, rows, lists, and choices
   AccessOptions of_part = options;
   of_part.time_limit_s /= parts;
   try {

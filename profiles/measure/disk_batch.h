@@ -10,12 +10,15 @@
 
 namespace gnomon::profiles {
 
-/// What preparing a mini-batch takes longer on one core, in seconds, if its rows and its adjacency lists are
-/// on the disk and a cache in host memory (plan::CachePolicy::recent) holds them all: the work beside
-/// reading. Unknown where such a cache would be too large for a measurement.
+/// What a mini-batch takes on one core, in seconds, if its rows and its adjacency lists are on the disk.
 struct DiskBatchTimes {
+  /// What preparing it takes longer if a cache in host memory (plan::CachePolicy::recent) holds all of its
+  /// rows, or lists: the work beside reading. Unknown where such a cache is too large for a measurement.
   std::optional<double> rows_s{};
   std::optional<double> lists_s{};
+  /// Deciding which rows a cache holds (plan::CachePolicy::optimal). Unknown where the tables by vertex are
+  /// too large for a measurement.
+  std::optional<double> choices_s{};
 };
 
 /// Measures it with a few mini-batches, at least one. `placed` is the graph in host memory. Unknown for

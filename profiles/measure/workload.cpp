@@ -184,6 +184,7 @@ void fill_macro_batch(WorkloadProfile& workload, const std::optional<MacroBatchT
 void fill_disk_batch(WorkloadProfile& workload, const DiskBatchTimes& times) {
   workload.parts.disk_rows_s = times.rows_s;
   workload.parts.disk_lists_s = times.lists_s;
+  workload.parts.cache_choices_s = times.choices_s;
 }
 
 /// Whether a GPU's memory holds the graph and its features beside training.

@@ -284,7 +284,9 @@ class Costing {
         disk.bandwidth_bytes_per_s ? (rows.bytes + lists.bytes) / *disk.bandwidth_bytes_per_s : 0;
     costs().cpu_batch_disk_s = std::max((rows.reads + lists.reads) / rate, by_bytes);
     if (plan::looks_ahead(plan_)) {
-      halves_.cpu_sample_s *= 2;  // sampled a second time, ahead
+      // All workers sample it ahead, and then wait for the cache's choices; nothing is read meanwhile.
+      costs().cpu_batch_disk_s +=
+          halves_.cpu_sample_s / std::max(1, plan_.workers) + workload_.parts.cache_choices_s.value_or(0);
     }
     halves_.cpu_gather_s += plan_.features == Home::disk ? workload_.parts.disk_rows_s.value_or(0) : 0;
     halves_.cpu_sample_s += plan_.topology == Home::disk ? workload_.parts.disk_lists_s.value_or(0) : 0;

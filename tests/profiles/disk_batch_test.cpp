@@ -27,6 +27,9 @@ TEST(DiskBatch, OfStoresLooksUpWhatItReads) {
   EXPECT_GT(*times.lists_s, 0) << "edges are sorted by block";
   EXPECT_GE(*times.rows_s, 0);
   EXPECT_LT(*times.rows_s + *times.lists_s, 1);
+  ASSERT_TRUE(times.choices_s);
+  EXPECT_GT(*times.choices_s, 0);
+  EXPECT_LT(*times.choices_s, 0.1);
   auto weighted = tiny_job(200);
   weighted.weighted = true;
   EXPECT_FALSE(measure_disk_batch(graph, placed(graph), weighted, options).rows_s);

@@ -264,6 +264,22 @@ TEST(Costs, WorkersReadTheDisk) {
   EXPECT_THROW(costs_of_plan(profile, plan), base::InputError);
 }
 
+TEST(Costs, NothingIsReadWhileMiniBatchesAreSampledAhead) {
+  auto profile = gpu_profile();
+  profile.machine.disk = {.random_reads_per_s = 240, .block_bytes = 64, .queue_depth = 4};
+  Plan plan = by_cpu();
+  plan.features = Home::disk;
+  plan.workers = 2;
+  plan.cache = {.policy = plan::CachePolicy::optimal, .features = true, .place = Home::host};
+  const auto disk_s = [&] { return costs_of_plan(profile, plan).costs.cpu_batch_disk_s; };
+  profile.workload.parts.cpu_sample_s = 2;
+  const double of_two = disk_s();
+  profile.workload.parts.cpu_sample_s = 4;
+  EXPECT_NEAR(disk_s() - of_two, (4 - 2) / 2.0, near_s) << "two workers share the sampling";
+  profile.workload.parts.cache_choices_s = 0.5;
+  EXPECT_NEAR(disk_s() - of_two, 1 + 0.5, near_s) << "one thread decides";
+}
+
 TEST(Costs, MacroBatchesReadWholeParts) {
   // A quarter of 8 * (1,000 + 1) + 4 * 4,000 + 100,000 bytes, at 1,000 a second.
   auto profile = gpu_profile();
