@@ -2,7 +2,7 @@
 """Trains on a graph whose features and topology are several times the memory limit, and compares the disk's use with its
 capability. Writes bench/results/out_of_core.json.
 
-    bench/out_of_core.py [--build build/release] [--scale 25] [--memory-scale 23] [--peer-scale 23] [--times 4] [--rounds 3]
+    bench/out_of_core.py [--build build/release] [--scale 25] [--memory-scale 23] [--peer-scale 23] [--times 4] [--rounds 5]
         [--accuracy amazon_cs,…] [--peer-python FILE] [--sources DIR] [--other-peers FILE] [--output FILE]
 
 The graph is R-MAT of 2^scale vertices with 128 columns of fp16. Plans that read the disk run in a memory control group (version 1,
@@ -379,7 +379,7 @@ def main():
     parser.add_argument("--memory-scale", type=int, default=23)
     parser.add_argument("--peer-scale", type=int, default=23)
     parser.add_argument("--times", type=float, default=4)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--train-share", type=float, default=0.01)
     parser.add_argument("--peer-epochs", type=int, default=2)
     parser.add_argument("--peer-limit-s", type=int, default=1800, help="a peer is ended after this many seconds")
