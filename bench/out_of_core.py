@@ -19,8 +19,8 @@ joestar-2's historical embeddings of the large one would take as much memory as 
 Peers train a graph of 2^--peer-scale vertices, as some of them keep copies several times as large, beside our plans on that graph.
 
 A shared disk's rates change from minute to minute. Plans that read it train --rounds times; the disk's rates are measured before, between
-and after them by gnomon's reader (build/release/bench/bench_disk, at random places of the features that the plan reads). The round with the median
-epoch counts, and the median rates are what its reads are held against and its prediction takes.
+and after them by gnomon's reader (build/release/bench/bench_disk, at random places of the features that the plan reads). The round with
+the median epoch counts, and the median rates are what its reads are held against and its prediction takes.
 
 Rows: the `value` of `what` on `graph`, its reference `of`, and their `ratio`.
 
