@@ -2,7 +2,7 @@
 """Compares the test accuracy of plans that train from macro-batches with that of ns-mem, over several seeds. Prints one row of JSON a
 graph and plan; bench/out_of_core.py records the same rows.
 
-    bench/macro_accuracy.py [--build build/release] [--data ../shared/data] [--graphs amazon_cs,coauthor_cs,coauthor_phy,planted]
+    bench/macro_accuracy.py [--build build/release] [--data ../shared/data] [--graphs amazon_cs,coauthor_cs,coauthor_phy,communities,planted]
         [--plans mariusgnn,hanoi,joestar-1,joestar-2] [--factors 1,2,4] [--seeds 5] [--epochs 20] [--work build/macro_accuracy]
 
 `value` is what the mean accuracy of the plan is below that of ns-mem, in points; `of` is what the issue allows; `deviation` is the
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
 from harness import gnomon  # noqa: E402
 
-GRAPHS = ["amazon_cs", "coauthor_cs", "coauthor_phy", "planted"]
+GRAPHS = ["amazon_cs", "coauthor_cs", "coauthor_phy", "communities", "planted"]
 # Planted partition graphs: options of gnomon generate sbm.
 PLANTED = {"planted": [], "communities": ["--classes", 16, "--communities", 1024, "--intra-share", 0.8, "--feature-noise", 1.5]}
 ALLOWED_POINTS = {"mariusgnn": 1, "hanoi": 1, "joestar-1": 0.5, "joestar-2": 1}

@@ -26,8 +26,8 @@ using plan::Home;
 using runtime::BatchData;
 
 constexpr std::int64_t max_disk_batches = 4;
-/// Of caches and tables: what a measurement may take.
-constexpr std::int64_t most_bytes = std::int64_t{1} << 28;
+/// Of the caches and tables of a measurement.
+constexpr std::int64_t max_bytes = std::int64_t{1} << 28;
 
 plan::Plan disk_plan(Home topology) {
   plan::Plan plan;
@@ -46,7 +46,7 @@ plan::Plan disk_plan(Home topology) {
 /// Everything that is on the disk, and more, as caches are divided.
 std::int64_t cache_bytes(const graph::Graph& graph) {
   const auto all = graph.features.bytes() + static_cast<std::int64_t>(graph.indices.bytes().size());
-  return std::min(most_bytes, all + all / 2);
+  return std::min(max_bytes, all + all / 2);
 }
 
 /// Makes the first mini-batches of an epoch, sampled from a topology, over and over.
@@ -121,16 +121,16 @@ std::optional<double> from_disk_s(const graph::Graph& graph,
   return disk.take_reads().reads > filling / few ? std::nullopt : std::optional(seconds);
 }
 
-/// The choices of an optimal cache for as many mini-batches as there is time to sample, of which it holds a
-/// part of the rows.
+/// The time to decide what an optimal cache holds, for each of as many mini-batches as there is time to
+/// sample.
 std::optional<double> choices_s(const graph::Graph& graph,
                                 const std::shared_ptr<const runtime::PlacedGraph>& placed,
                                 const plan::Job& job, const AccessOptions& options) {
   constexpr auto bytes_of_vertex = static_cast<std::int64_t>(2 * sizeof(std::int32_t));
-  if (graph.num_vertices() > most_bytes / bytes_of_vertex) {
+  if (graph.num_vertices() > max_bytes / bytes_of_vertex) {
     return std::nullopt;
   }
-  constexpr std::int64_t most_batches = 256;
+  constexpr std::int64_t max_sampled_batches = 256;
   const auto all = graph::num_batches(std::ssize(graph.train), job.batch_size);
   runtime::AheadSampler ahead(placed, job, 1);
   std::vector<std::vector<std::uint32_t>> batches;
@@ -141,8 +141,10 @@ std::optional<double> choices_s(const graph::Graph& graph,
     auto& vertices = batches.emplace_back();
     ahead.sample(0, std::ssize(batches) - 1, 0, vertices);
     accesses += std::ssize(vertices);
-  } while (std::ssize(batches) < std::min(most_batches, all) && sampling.seconds() < options.time_limit_s);
-  runtime::OptimalChoices choices(graph.num_vertices(), accesses / 4);
+  } while (std::ssize(batches) < std::min(max_sampled_batches, all) &&
+           sampling.seconds() < options.time_limit_s);
+  constexpr std::int64_t accesses_per_slot = 4;  // so that rows are replaced
+  runtime::OptimalChoices choices(graph.num_vertices(), accesses / accesses_per_slot);
   std::vector<double> seconds;
   for (int pass = 0; pass < 3; ++pass) {
     const Stopwatch watch;

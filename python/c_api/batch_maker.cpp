@@ -100,19 +100,20 @@ Batch BatchMaker::of_links(const kernels::BatchKey& key, const Links& links, con
   const auto begin = Clock::now();
   const std::int64_t num_vertices = graph_->topology.num_vertices();
   const std::vector<std::int64_t> endpoints = link_endpoints(links, num_vertices, key);
-  std::vector<std::int64_t> positions;
+  Tensor positions;
   if (sampling_.disjoint) {
-    positions.resize(endpoints.size());
-    std::iota(positions.begin(), positions.end(), 0);
+    std::vector<std::int64_t> each(endpoints.size());
+    std::iota(each.begin(), each.end(), 0);
+    positions = copied(each);
     sample(key, endpoints);
   } else {
     kernels::check_seeds(endpoints.data(), endpoints.size(), num_vertices);
     find_sorted(endpoints, num_vertices, seed_sort_, distinct_);
+    positions = copied(distinct_.positions);
     sample_distinct(key);
-    positions = distinct_.positions;
   }
   Batch batch = finished(begin, attributes);
-  batch.endpoints = copied(positions);
+  batch.endpoints = std::move(positions);
   return batch;
 }
 

@@ -217,7 +217,7 @@ typedef struct gnomon_batch {
   gnomon_dl_managed* gathered_positions; /* local ids of the gathered rows; NULL without a cache */
   gnomon_dl_managed* cached_positions;   /* local ids of the cached rows; NULL without a cache */
   gnomon_dl_managed* cached_slots;       /* cache slots of the cached rows; NULL without a cache */
-  double sample_s;                       /* time spent on sampling and writing edges */
+  double sample_s;                       /* time spent on seeds, sampling and edges */
   double gather_s;                       /* time spent on gathering attributes */
 } gnomon_batch;
 

@@ -70,7 +70,7 @@ def check_memory(tensor: Tensor, name: str) -> None:
 
 def selected(values: Tensor, positions: Tensor) -> Tensor:
     """Return ``values[positions]`` of a vector. Short ones are selected by the calling thread alone."""
-    # OpenMP threads that torch wakes for a few microseconds of work then spin for milliseconds on the workers' cores.
+    # Torch would wake its OpenMP threads, which spin on the workers' cores after the work.
     if values.dim() == 1 and values.device.type == "cpu" and positions.numel() <= _MAX_SELECTED_ALONE:
         return values.index_select(0, positions)  # serial for vectors, unlike values[positions]
     return values[positions]

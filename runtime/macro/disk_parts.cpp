@@ -159,8 +159,8 @@ std::unique_ptr<MacroBuild> DiskParts::read_parts(std::span<const std::int32_t> 
   constexpr std::size_t at_once = std::tuple_size_v<decltype(part_lists_)>;
   std::unique_ptr<MacroBuild> build;
   std::shared_future<void> begun = std::async(std::launch::async, [&] { build = begin_build(parts); });
-  std::array<std::shared_future<void>, at_once> added;  // of the part whose lists are in part_lists_
-  added.fill(begun);
+  std::array<std::shared_future<void>, at_once> added;  // the parts whose lists are in part_lists_
+  std::shared_future<void> last = begun;                // parts are added one after the other
   std::vector<Wanted> wanted;
   const auto want_features = [&](std::size_t part) {
     const Range range = range_of(parts[part]);
@@ -176,19 +176,19 @@ std::unique_ptr<MacroBuild> DiskParts::read_parts(std::span<const std::int32_t> 
     read(wanted);
     wanted.clear();
     const VertexId hubs_below = i + 1 == parts.size() ? graph_.num_vertices() : range_of(parts[i + 1]).begin;
-    added.at(i % at_once) =
-        std::async(std::launch::async, [&, hubs_below, before = added.at((i + 1) % at_once)] {
-          before.get();
-          add_part(*build, part);
-          build->add_hubs(hubs_below);
-        });
+    last = std::async(std::launch::async, [&, hubs_below, before = last] {
+      before.get();
+      add_part(*build, part);
+      build->add_hubs(hubs_below);
+    });
+    added.at(i % at_once) = last;
   }
   begun.get();
   for (std::size_t i = parts.size() - std::min(parts.size(), at_once); i < parts.size(); ++i) {
     want_features(i);
   }
   read(wanted);
-  added.at((parts.size() - 1) % at_once).get();
+  last.get();
   return build;
 }
 

@@ -83,11 +83,12 @@ class DiskParts final : public MacroLoader {
   void read_hubs();
   /// Reads all at once. Consecutive ranges of one array ascend.
   void read(std::span<const Wanted> wanted);
-  /// Makes room for the part, and adds what is to be read of it.
+  /// Makes room for the row pointers and lists of a part's vertices, and adds both to what is to be read.
   void want_lists(Range range, PartLists& part, std::vector<Wanted>& wanted) const;
   /// Starts a macro-batch, whose features are still to be read, with the hubs below its first part.
   std::unique_ptr<MacroBuild> begin_build(std::span<const std::int32_t> parts) const;
   static void add_part(MacroBuild& build, const PartLists& part);
+  /// Returns the macro-batch of these parts.
   std::unique_ptr<MacroBuild> read_parts(std::span<const std::int32_t> parts);
 
   graph::Graph graph_;

@@ -284,7 +284,8 @@ class Costing {
         disk.bandwidth_bytes_per_s ? (rows.bytes + lists.bytes) / *disk.bandwidth_bytes_per_s : 0;
     costs().cpu_batch_disk_s = std::max((rows.reads + lists.reads) / rate, by_bytes);
     if (plan::looks_ahead(plan_)) {
-      // All workers sample it ahead, and then wait for the cache's choices; nothing is read meanwhile.
+      // All workers sample mini-batches ahead and then wait for the cache's choices; nothing is read
+      // meanwhile.
       costs().cpu_batch_disk_s +=
           halves_.cpu_sample_s / std::max(1, plan_.workers) + workload_.parts.cache_choices_s.value_or(0);
     }

@@ -47,6 +47,17 @@ double dot(const std::vector<double>& one, const std::vector<double>& other) {
   return std::inner_product(one.begin(), one.end(), other.begin(), 0.0);
 }
 
+/// The share of the edges between vertices whose ids are equal modulo `groups`.
+double share_within(const Graph& graph, VertexId groups) {
+  std::int64_t within = 0;
+  for (VertexId v = 0; v < graph.num_vertices(); ++v) {
+    for (const VertexId u : graph.neighbours(v)) {
+      within += u % groups == v % groups ? 1 : 0;
+    }
+  }
+  return static_cast<double>(within) / static_cast<double>(graph.num_edges());
+}
+
 TEST(PlantedPartition, IsUndirectedWithTheAskedDegreeAndShare) {
   const PlantedPartition options{.vertices = 20000,
                                  .average_degree = 12,
@@ -56,19 +67,17 @@ TEST(PlantedPartition, IsUndirectedWithTheAskedDegreeAndShare) {
                                  .seed = 3};
   const Graph graph = generate_in_memory(options);
   validate(graph, true);
-  std::int64_t same = 0;
   for (VertexId v = 0; v < graph.num_vertices(); ++v) {
     for (const VertexId u : graph.neighbours(v)) {
       ASSERT_NE(u, v);
       const auto back = graph.neighbours(u);
       ASSERT_TRUE(std::binary_search(back.begin(), back.end(), v));
-      same += u % 7 == v % 7 ? 1 : 0;
     }
   }
   const auto edges = static_cast<double>(graph.num_edges());
   EXPECT_NEAR(edges / 20000, 12, 0.05);
   // Half as many independent draws as stored edges; four deviations.
-  EXPECT_NEAR(static_cast<double>(same) / edges, 0.6, 4 * std::sqrt(0.24 / (edges / 2)));
+  EXPECT_NEAR(share_within(graph, 7), 0.6, 4 * std::sqrt(0.24 / (edges / 2)));
   EXPECT_EQ(graph.train.size(), 12000U);
   EXPECT_EQ(graph.valid.size(), 4000U);
   EXPECT_EQ(graph.test.size(), 4000U);
@@ -83,20 +92,14 @@ TEST(PlantedPartition, CommunitiesArePartsOfClasses) {
                                  .feature_columns = 8,
                                  .seed = 6};
   const Graph graph = generate_in_memory(options);
-  double same_community = 0;
-  double same_class = 0;
   for (VertexId v = 0; v < graph.num_vertices(); ++v) {
     ASSERT_EQ(graph.labels[static_cast<std::size_t>(v)], v % 4);
-    for (const VertexId u : graph.neighbours(v)) {
-      same_community += u % 20 == v % 20 ? 1 : 0;
-      same_class += u % 4 == v % 4 ? 1 : 0;
-    }
   }
   const auto edges = static_cast<double>(graph.num_edges());
   // Half as many independent draws as stored edges; four deviations. In a community of 1,000 vertices 0.4 %
   // of the pairs are drawn twice and stored once.
-  EXPECT_NEAR(same_community / edges, 0.6, 4 * std::sqrt(0.24 / (edges / 2)) + 0.002);
-  EXPECT_NEAR(same_class / edges, 0.6 + 0.4 * 4 / 19, 4 * std::sqrt(0.24 / (edges / 2)) + 0.002);
+  EXPECT_NEAR(share_within(graph, 20), 0.6, 4 * std::sqrt(0.24 / (edges / 2)) + 0.002);
+  EXPECT_NEAR(share_within(graph, 4), 0.6 + 0.4 * 4 / 19, 4 * std::sqrt(0.24 / (edges / 2)) + 0.002);
 }
 
 TEST(PlantedPartition, MeansAreOrthonormalAndNoiseAsAsked) {
