@@ -12,6 +12,8 @@
 #include "nn/adam.h"
 #include "nn/cuda/kernels.h"
 #include "nn/dense/chunks.h"
+#include "nn/direct_pass.h"
+#include "nn/gradients.h"
 
 namespace gnomon::nn {
 namespace {
@@ -117,12 +119,25 @@ void Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t bat
   if (uses_graphs_ && step_by_graph(data, epoch, batch, sums)) {
     return;
   }
-  const auto logits = model_.forward(data, dropout_of(epoch, batch));
-  const auto gradient = sums.add_cross_entropy(logits.detach(), data.labels);
-  optimiser_->zero_grad();
-  logits.backward(gradient);
+  both_passes(data, dropout_of(epoch, batch),
+              [&](const at::Tensor& logits) { return sums.add_cross_entropy(logits, data.labels); });
   update(epoch);
   sums.end_step();
+}
+
+/// Computes the gradients of the weights; `loss_gradient` returns that of the logits.
+template <class LossGradient>
+void Learner::both_passes(const TensorBatch& data, const DropoutSpec& dropout,
+                          const LossGradient& loss_gradient) {
+  if (DirectPass::can_run(model_, data)) {
+    const DirectPass pass(model_, data, dropout);
+    pass.compute_gradients(loss_gradient(pass.logits()));
+    return;
+  }
+  const auto logits = model_.forward(data, dropout);
+  const auto gradient = loss_gradient(logits.detach());
+  optimiser_->zero_grad();
+  compute_gradients(logits, gradient);
 }
 
 void Learner::use_graphs(bool uses) {
@@ -144,9 +159,9 @@ bool Learner::step_by_graph(const TensorBatch& data, std::int64_t epoch, std::in
   const auto backward = [&](const PaddedBatch& padded) {
     dropout.number = &padded.state()->number;
     const auto tensors = padded.tensors();
-    const auto logits = model_.forward(tensors, dropout);
-    optimiser_->zero_grad();
-    logits.backward(cuda_cross_entropy(logits.detach().contiguous(), tensors.labels, padded.state()));
+    both_passes(tensors, dropout, [&](const at::Tensor& logits) {
+      return cuda_cross_entropy(logits.contiguous(), tensors.labels, padded.state());
+    });
   };
   graphs_.run(data, state, backward, [&](const PaddedBatch& padded) {
     const AtenThreadsGuard one_thread(1);
@@ -177,7 +192,7 @@ StepResult Learner::step(const TensorBatch& data, HistoricalRows& rows, std::int
   const auto own = logits.index_select(0, labelled);
   const auto loss = at::cross_entropy_loss(own, labels);
   optimiser_->zero_grad();
-  loss.backward();
+  compute_gradients(loss);
   update(epoch);
   const auto correct = own.argmax(1).eq(labels).sum();
   return {loss.item<double>() * static_cast<double>(labels.size(0)), correct.item<std::int64_t>(),
@@ -198,7 +213,7 @@ Learner::Outputs Learner::propagate(const TensorBatch& data, std::int64_t epoch,
 Learner::Outputs Learner::backward_from(const at::Tensor& logits, const TensorBatch& data) {
   const auto loss = at::cross_entropy_loss(logits, data.labels);
   optimiser_->zero_grad();
-  loss.backward();
+  compute_gradients(loss);
   return {loss.detach(), logits.detach()};
 }
 

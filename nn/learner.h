@@ -43,6 +43,8 @@ class Learner {
   /// Sets whether steps on a GPU replay recorded launches where possible (nn/graphs/step_graphs.h); off by
   /// default. Precondition: the model has no batch normalisation, which padding would change.
   void use_graphs(bool uses);
+  /// Frees the memory of the recorded step, which the next step with graphs records again.
+  void forget_graphs() { graphs_.forget(); }
 
   /// step() of a mini-batch with historical embeddings (nn/history.h), whose seeds have the label -1 unless
   /// they are training vertices: the loss is the mean over those. Without any there is no update, and the
@@ -73,6 +75,8 @@ class Learner {
   };
   Outputs propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
   Outputs backward_from(const at::Tensor& logits, const TensorBatch& data);
+  template <class LossGradient>
+  void both_passes(const TensorBatch& data, const DropoutSpec& dropout, const LossGradient& loss_gradient);
   bool step_by_graph(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums);
 
   plan::Job job_;

@@ -150,7 +150,6 @@ std::vector<Operand> Model::bottom_operands(const TensorBatch& batch,
   });
 }
 
-/// The hop along which layer `index` aggregates.
 Hop Model::hop_of(const TensorBatch& data, std::size_t index) const {
   const auto& block = data.blocks[layers_.size() - 1 - index];
   const auto* const reused = index > 0 ? data.reused.get() : nullptr;

@@ -60,6 +60,9 @@ class Model {
   /// of the halo from `rows.stored`, which gets no gradients. Otherwise as forward(data, dropout).
   at::Tensor forward(const TensorBatch& data, HaloRows& rows, const DropoutSpec& dropout) const;
 
+  /// The hop along which layer `index` aggregates in forward(data, dropout).
+  Hop hop_of(const TensorBatch& data, std::size_t index) const;
+
   at::Device device() const { return device_; }
   std::size_t num_layers() const { return layers_.size(); }
   const Layer& layer(std::size_t index) const { return *layers_[index]; }
@@ -68,6 +71,10 @@ class Model {
   /// Whether layers take hops with all sources (Hop::has_all_sources) on the model's device: attention on
   /// other devices than the host reads sampled blocks only.
   bool takes_all_sources() const { return device_.is_cpu() || job_.model != plan::ModelKind::gat; }
+  /// Whether the model is a GraphSAGE without norms and skip connections.
+  bool is_plain_sage() const {
+    return job_.model == plan::ModelKind::sage && job_.norm == plan::Norm::none && !job_.skip;
+  }
   /// Whether layers read Hop::degrees.
   bool reads_degrees() const { return nn::reads_degrees(job_.model); }
   /// Completes layer `index` in evaluation: norm, activation and skip connection. `propagated` are the
@@ -106,7 +113,6 @@ class Model {
   template <class Inputs>
   at::Tensor complete(std::size_t index, at::Tensor out, const Inputs& inputs, const Hop& hop,
                       const std::optional<DropoutSpec>& dropout, Outputs outputs) const;
-  Hop hop_of(const TensorBatch& data, std::size_t index) const;
   /// The layers of a GAT in training as fused operations; none if they cannot be.
   std::vector<FusedGat> fused_layers(const TensorBatch& data,
                                      const std::optional<DropoutSpec>& dropout) const;

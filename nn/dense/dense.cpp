@@ -165,6 +165,16 @@ struct Dropout : torch::autograd::Function<Dropout> {
 };
 
 /// An output of 0 means that the element was dropped or not positive; its gradient is 0 in both cases.
+at::Tensor gradient_of_relu_dropout(float scale, const at::Tensor& out, const at::Tensor& gradient) {
+  if (!out.is_cpu()) {
+    return cuda_relu_dropout_gradient(scale, out, gradient);
+  }
+  const auto* kept = out.const_data_ptr<float>();
+  return map_chunks(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
+    kernels::cpu::relu_dropout_gradient(scale, length, kept + begin, from, to);
+  });
+}
+
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const kernels::DropoutRule& rule) {
     auto out = apply_relu_dropout(rule, x);
@@ -173,18 +183,9 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
     return out;
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    const auto out = context->get_saved_variables()[0];
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
-    const auto gradient = gradients[0].contiguous();
-    if (!out.is_cpu()) {
-      return {cuda_relu_dropout_gradient(scale, out, gradient), {}};
-    }
-    const auto* kept = out.const_data_ptr<float>();
-    const auto grad_x =
-        map_chunks(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
-          kernels::cpu::relu_dropout_gradient(scale, length, kept + begin, from, to);
-        });
-    return {grad_x, {}};
+    return {gradient_of_relu_dropout(scale, context->get_saved_variables()[0], gradients[0].contiguous()),
+            {}};
   }
 };
 
@@ -223,6 +224,11 @@ at::Tensor dropout_of_features(const at::Tensor& features, const kernels::Dropou
 
 at::Tensor relu_dropout(const at::Tensor& x, const kernels::DropoutRule& rule) {
   return rule.threshold == 0 ? at::relu(x) : ReluDropout::apply(x, rule);
+}
+
+at::Tensor relu_dropout_gradient(const kernels::DropoutRule& rule, const at::Tensor& out,
+                                 const at::Tensor& gradient) {
+  return gradient_of_relu_dropout(rule.scale(), out, gradient);
 }
 
 }  // namespace gnomon::nn::dense

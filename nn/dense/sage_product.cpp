@@ -52,41 +52,22 @@ tensor_list gradients_of_weights(const at::Tensor& self, const at::Tensor& mean,
   return {transposed_product(self, operand), transposed_product(mean, operand), column_sums(gradient)};
 }
 
-/// Whether two weights are adjacent in memory and therefore form one matrix. Not used in evaluation, where
-/// blocks may have arbitrary destinations and all vertices, and the combined operand would be twice as large.
-bool is_one_product(const SparseBlock& block, const at::Tensor& of_self, const at::Tensor& of_neighbours) {
-  return at::GradMode::is_enabled() && !block.destinations().defined() &&
-         of_self.is_alias_of(of_neighbours) && of_self.is_contiguous() && of_neighbours.is_contiguous() &&
-         of_neighbours.storage_offset() == of_self.storage_offset() + of_self.numel();
-}
-
-/// That matrix.
+/// The matrix of two weights that are adjacent in memory.
 at::Tensor joint(const at::Tensor& of_self) {
   return of_self.as_strided({2 * of_self.size(0), of_self.size(1)}, {of_self.size(1), 1});
 }
 
-/// Computes the layer as one product with the matrix of both weights, whose operand has the destinations'
-/// rows beside the means.
-at::Tensor joint_forward(AutogradContext* context, const at::Tensor& own_and_mean, const at::Tensor& of_self,
+at::Tensor saved_product(AutogradContext* context, const at::Tensor& own_and_mean, const at::Tensor& of_self,
                          const at::Tensor& bias) {
   context->save_for_backward({own_and_mean, of_self});
-  auto out = at::empty({own_and_mean.size(0), bias.size(0)}, bias.options());
-  gemm_plus_row(out, own_and_mean, joint(of_self), bias);
-  return out;
-}
-
-/// Returns the gradients of the weights and the bias.
-tensor_list joint_gradients(const at::Tensor& own_and_mean, const at::Tensor& gradient) {
-  const auto of_both = transposed_product(own_and_mean, gradient);
-  const auto rows = of_both.size(0) / 2;
-  return {of_both.narrow(0, 0, rows), of_both.narrow(0, rows, rows), column_sums(gradient)};
+  return joint_product(own_and_mean, of_self, bias);
 }
 
 struct JointSageProduct : torch::autograd::Function<JointSageProduct> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& of_self,
                             const at::Tensor&, const at::Tensor& bias, const SparseBlockPtr& block) {
     save_block(context, block);
-    return joint_forward(context, block->kernels().own_and_mean(*block, x), of_self, bias);
+    return saved_product(context, block->kernels().own_and_mean(*block, x), of_self, bias);
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
@@ -95,12 +76,10 @@ struct JointSageProduct : torch::autograd::Function<JointSageProduct> {
     const auto gradient = gradients[0].contiguous();
     at::Tensor grad_x;
     if (context->needs_input_grad(0)) {
-      grad_x = block->kernels().own_and_mean_gradient(*block, product(gradient, joint(saved[1]).t()));
+      grad_x = joint_input_gradient(*block, saved[1], gradient);
     }
-    auto all = joint_gradients(saved[0], gradient);
-    all.insert(all.begin(), grad_x);
-    all.emplace_back();
-    return all;
+    const auto [self, neighbours, bias] = joint_gradients(saved[0], gradient);
+    return {grad_x, self, neighbours, bias, {}};
   }
 };
 
@@ -108,13 +87,13 @@ struct JointSageProduct : torch::autograd::Function<JointSageProduct> {
 struct JointStoredSageProduct : torch::autograd::Function<JointStoredSageProduct> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& of_self, const at::Tensor&,
                             const at::Tensor& bias, const at::Tensor& own_and_mean) {
-    return joint_forward(context, own_and_mean, of_self, bias);
+    return saved_product(context, own_and_mean, of_self, bias);
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    auto all = joint_gradients(context->get_saved_variables()[0], gradients[0].contiguous());
-    all.emplace_back();
-    return all;
+    const auto [self, neighbours, bias] =
+        joint_gradients(context->get_saved_variables()[0], gradients[0].contiguous());
+    return {self, neighbours, bias, {}};
   }
 };
 
@@ -164,6 +143,31 @@ struct StoredSageProduct : torch::autograd::Function<StoredSageProduct> {
 };
 
 }  // namespace
+
+/// Not used in evaluation, where blocks may have arbitrary destinations and all vertices, and the joint
+/// operand would be twice as large.
+bool is_one_product(const SparseBlock& block, const at::Tensor& of_self, const at::Tensor& of_neighbours) {
+  return at::GradMode::is_enabled() && !block.destinations().defined() &&
+         of_self.is_alias_of(of_neighbours) && of_self.is_contiguous() && of_neighbours.is_contiguous() &&
+         of_neighbours.storage_offset() == of_self.storage_offset() + of_self.numel();
+}
+
+at::Tensor joint_product(const at::Tensor& own_and_mean, const at::Tensor& of_self, const at::Tensor& bias) {
+  auto out = at::empty({own_and_mean.size(0), bias.size(0)}, bias.options());
+  gemm_plus_row(out, own_and_mean, joint(of_self), bias);
+  return out;
+}
+
+std::array<at::Tensor, 3> joint_gradients(const at::Tensor& own_and_mean, const at::Tensor& gradient) {
+  const auto of_both = transposed_product(own_and_mean, gradient);
+  const auto rows = of_both.size(0) / 2;
+  return {of_both.narrow(0, 0, rows), of_both.narrow(0, rows, rows), column_sums(gradient)};
+}
+
+at::Tensor joint_input_gradient(const SparseBlock& block, const at::Tensor& of_self,
+                                const at::Tensor& gradient) {
+  return block.kernels().own_and_mean_gradient(block, product(gradient, joint(of_self).t()));
+}
 
 at::Tensor sage_product(const SparseBlockPtr& block, const at::Tensor& x, const at::Tensor& of_self,
                         const at::Tensor& of_neighbours, const at::Tensor& bias) {

@@ -13,18 +13,6 @@ namespace gnomon::nn {
 
 namespace {
 
-/// Whether aggregating `in` columns before the matrix product is less work than `out` columns after it.
-bool aggregates_first(const Hop& hop, std::int64_t in, std::int64_t out) {
-  if (hop.has_all_sources) {
-    return hop.saves_memory || in <= out;
-  }
-  const auto& block = *hop.block;
-  const auto work = [&](std::int64_t rows, std::int64_t columns) {
-    return rows * in * out + block.num_edges() * columns;
-  };
-  return work(block.num_destinations(), in) < work(block.num_sources(), out);
-}
-
 /// Whether a layer can aggregate such inputs before their matrix product. The products of sparse inputs are
 /// cheap, and sums of several sparse rows would not be sparse.
 template <class Inputs>

@@ -30,6 +30,17 @@ kernels::DropoutRule DropoutSpec::attention() const {
   return rule;
 }
 
+bool aggregates_first(const Hop& hop, std::int64_t in, std::int64_t out) {
+  if (hop.has_all_sources) {
+    return hop.saves_memory || in <= out;
+  }
+  const auto& block = *hop.block;
+  const auto work = [&](std::int64_t rows, std::int64_t columns) {
+    return rows * in * out + block.num_edges() * columns;
+  };
+  return work(block.num_destinations(), in) < work(block.num_sources(), out);
+}
+
 at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop) {
   return destinations_of(sources, *hop.block);
 }

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,9 @@ class Layer {
   std::vector<at::Tensor> parameters_;
   std::vector<std::string> names_;
 };
+
+/// Whether aggregating `in` columns before a layer's product is less work than `out` columns after it.
+bool aggregates_first(const Hop& hop, std::int64_t in, std::int64_t out);
 
 /// The rows of a hop's destinations, which come first among its sources, in values of all sources.
 at::Tensor destinations_of(const at::Tensor& sources, const Hop& hop);

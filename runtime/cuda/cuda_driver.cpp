@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "kernels/cuda/check.h"
-#include "nn/autograd_thread.h"
 #include "nn/cuda/kernels.h"
 #include "runtime/cuda/cuda_memory.h"
 
@@ -29,16 +28,12 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Otherwise cuBLAS does it at a thread's first product, with a warning.
-void make_context_current() { check(cudaSetDevice(0), "making the context current"); }
-
 }  // namespace
 
 /// Initialises LibTorch's allocator, which is used before any tensor operation.
 CudaDriver::CudaDriver() {
   at::globalContext().lazyInitDevice(c10::kCUDA);
   c10::cuda::CUDACachingAllocator::resetPeakStats(0);
-  nn::run_on_autograd_thread(c10::Device(c10::kCUDA, 0), make_context_current);
   set_clock();
 }
 
