@@ -38,6 +38,16 @@ struct FindLists {
   }
 };
 
+/// Writes the numbers of FindLists. Where there are many destinations, this and a prefix sum of the numbers
+/// are faster than a prefix sum that finds the lists: each of its threads waits for several, one after the
+/// other.
+template <class Atomics>
+struct CountDraws {
+  FindLists<Atomics> find;
+  std::int64_t* counts;
+  constexpr void operator()(std::int64_t i) const { counts[i] = find(i); }
+};
+
 struct WriteSum {
   std::int64_t* sums;
   constexpr void operator()(std::int64_t i, std::int64_t sum) const { sums[i] = sum; }

@@ -19,6 +19,8 @@ namespace passes {
 
 /// If a hop may have more edges than this, they are counted before memory is allocated for them.
 inline constexpr std::int64_t max_uncounted_edges = std::int64_t{1} << 24;
+/// From so many destinations on their lists are found by a launch of their own (CountDraws).
+inline constexpr std::int64_t many_destinations = std::int64_t{1} << 15;
 
 }  // namespace passes
 
@@ -160,10 +162,15 @@ std::int64_t Sampler<Executor>::sample_hop(const BatchKey& key, std::int32_t hop
   Block block;
   block.indptr = make_array<std::int64_t>(executor_, max_destinations + 1);
   ensure_capacity(executor_, lists_, max_destinations);
-  executor_.scan(max_destinations + 1,
-                 passes::FindLists<Atomics>{topology_, vertices_.data, known, fanout, lists_.data, table_,
-                                            slots_.data, hop == 0 ? first_repeated() : nullptr},
-                 passes::WriteSum{block.indptr.data});
+  const passes::FindLists<Atomics> find{
+      topology_,   vertices_.data, known,       fanout,
+      lists_.data, table_,         slots_.data, hop == 0 ? first_repeated() : nullptr};
+  if (max_destinations < passes::many_destinations) {
+    executor_.scan(max_destinations + 1, find, passes::WriteSum{block.indptr.data});
+  } else {
+    executor_.for_each(max_destinations + 1, passes::CountDraws<Atomics>{find, block.indptr.data});
+    executor_.exclusive_sum(block.indptr.data, max_destinations + 1);
+  }
   const std::int64_t edges = max_edges(max_destinations, fanout, block.indptr.data);
   // A repeated seed, which is rejected only in read_sizes(), counts twice until then.
   const std::int64_t max_vertices =

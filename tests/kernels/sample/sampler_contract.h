@@ -198,6 +198,22 @@ TYPED_TEST_P(SamplerContract, EqualsTheReference) {
   }
 }
 
+/// The last hop has more destinations than devices find lists of in a prefix sum.
+TYPED_TEST_P(SamplerContract, EqualsTheReferenceWithManyDestinations) {
+  constexpr VertexId vertices = 40000;
+  std::vector<std::vector<VertexId>> lists(vertices);
+  for (VertexId v = 0; v < vertices; ++v) {
+    for (VertexId j = 0; j < v % 12; ++j) {
+      lists[static_cast<std::size_t>(v)].push_back((v + 1 + 97 * j * j) % vertices);
+    }
+  }
+  const auto graph = test::graph_of(lists);
+  const std::vector<int> fanouts{8, 6, 2};
+  const auto seeds = some_seeds(graph, 700, 1);
+  const BatchKey key{1, 2, 3};
+  expect_same(this->sample(graph, fanouts, key, seeds), reference_batch(graph, fanouts, key, seeds));
+}
+
 TYPED_TEST_P(SamplerContract, SameBatchesFromAnyThreadsInAnyOrder) {
   const auto graph = test::skewed_graph(2000, 4);
   const std::vector<int> fanouts{4, 3, 5};
@@ -382,9 +398,10 @@ TYPED_TEST_P(SamplerContract, RefusesBadInput) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(SamplerContract, DrawsDistinctTrueNeighbours, EqualsTheReference,
-                            SameBatchesFromAnyThreadsInAnyOrder, OtherKeysAndHopsDrawOthers,
-                            EveryNeighbourIsEquallyLikely, EverySubsetIsEquallyLikely,
-                            HubsBeyond65536AreDrawnUniformly, VerticesHopsBatchesAndEpochsAreIndependent,
-                            SmallestGraphs, HubOfDegreeOneMillion, RefusesBadInput);
+                            EqualsTheReferenceWithManyDestinations, SameBatchesFromAnyThreadsInAnyOrder,
+                            OtherKeysAndHopsDrawOthers, EveryNeighbourIsEquallyLikely,
+                            EverySubsetIsEquallyLikely, HubsBeyond65536AreDrawnUniformly,
+                            VerticesHopsBatchesAndEpochsAreIndependent, SmallestGraphs, HubOfDegreeOneMillion,
+                            RefusesBadInput);
 
 }  // namespace gnomon::kernels
