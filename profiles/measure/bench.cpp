@@ -47,11 +47,13 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
   stages_.hold_model(learner_.weight_bytes());
 }
 
+/// As in epochs, one thread prepares and trains in turn: each of two would sleep while the other works.
 runtime::HostMachine& Bench::machine_of(int workers) {
-  auto& machine = machines_[workers];
+  const bool beside = plan_.prepares_beside_training();
+  auto& machine = machines_[{workers, beside}];
   if (!machine) {
-    machine = std::make_unique<runtime::HostMachine>(workers, stages_.work(), std::vector<int>{},
-                                                     stages_.device().has_link(), devices_);
+    machine =
+        std::make_unique<runtime::HostMachine>(workers, stages_.work(), std::vector<int>{}, beside, devices_);
   }
   return *machine;
 }

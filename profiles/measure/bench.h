@@ -40,6 +40,8 @@ class Bench {
   /// mini-batches uses them.
   bool executes_graphs() const { return executes_graphs_; }
   void use_graphs(bool uses) { learner_.use_graphs(uses); }
+  /// Frees the memory of recorded steps.
+  void forget_graphs() { learner_.forget_graphs(); }
 
   /// Sets the share of its thread slots on which the device prepares the next mini-batches beside training;
   /// 0: preparing and training take turns on all of them.
@@ -104,8 +106,9 @@ class Bench {
   const bool executes_graphs_;
   std::unique_ptr<nn::Learner> second_learner_;  ///< of the second device
   runtime::Stages stages_;
-  /// By number of workers, created on first use. Declared after the members that their threads use.
-  std::map<int, std::unique_ptr<runtime::HostMachine>> machines_;
+  /// By number of workers, and whether the device prepares beside training; created on first use. Declared
+  /// after the members that their threads use.
+  std::map<std::pair<int, bool>, std::unique_ptr<runtime::HostMachine>> machines_;
 };
 
 }  // namespace gnomon::profiles

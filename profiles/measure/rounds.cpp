@@ -24,6 +24,14 @@ using schedule::StageSpan;
 constexpr std::int64_t min_rounds = 15;
 constexpr std::int64_t min_ratio_rounds = 3;
 
+/// On a GPU: mini-batches that are prepared and trained in turn, and those before them in which the thread
+/// that starts the kernels, which has slept, gets faster. These runs take some tens of milliseconds.
+constexpr std::int64_t gpu_chunk = 16;
+constexpr std::int64_t gpu_warm_ups = 8;
+/// The same of stages after which the mini-batches stay in the GPU's memory.
+constexpr std::int64_t gpu_copies = 6;
+constexpr std::int64_t gpu_copy_warm_ups = 2;
+
 double seconds(const StageSpan& span) { return span.end_s - span.begin_s; }
 
 double mean_of(const std::vector<StageSpan>& spans, Stage stage) {
@@ -67,7 +75,6 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   constexpr double quick_pass_s = 0.1;  // rounds of two mini-batches of each route are then short
   constexpr double short_pass_s = 0.02;
   constexpr double share_of_memory = 0.25;
-  constexpr std::int64_t least_on_gpu = 6;  // whose stages are short beside what a thread needs to wake up
   double before_s = pass();
   for (bool falls = true; falls && !out_of_time();) {
     const double now_s = pass();
@@ -77,9 +84,8 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   // Few mini-batches, so that there are many rounds, and all times of a round see the same state of the
   // machine.
   chunk_ = before_s > quick_pass_s ? 1 : before_s > short_pass_s ? 2 : 4;
-  if (!on_cores()) {
-    chunk_ = std::max(chunk_, least_on_gpu);
-  }
+  device_chunk_ = on_cores() ? chunk_ : gpu_chunk;
+  device_warm_ups_ = on_cores() ? 1 : gpu_warm_ups;
   max_slots_ = static_cast<std::int64_t>(share_of_memory * base::usable_memory_bytes()) /
                std::max<std::int64_t>(1, max_batch_bytes_);
   peak_bytes_ = device().peak_bytes();
@@ -99,6 +105,12 @@ void Rounds::warm_slots() {
   }
 }
 
+/// Whether stages are measured beside each other in pipelines instead of a few side by side: on a GPU, whose
+/// stages are short beside what a thread needs to wake up.
+bool Rounds::measures_pipelines() const {
+  return !on_cores() && cores_ > 2 && 2 * (cores_ + 8) <= max_slots_;
+}
+
 std::vector<Rounds::Part> Rounds::ratio_parts() {
   std::vector<Part> parts;
   if (partial_share()) {
@@ -112,15 +124,14 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
   if (bench_.executes_graphs()) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_graphs(measured, epoch); });
   }
-  if (cores_ > 1) {
-    parts.emplace_back(
-        [this](Measured& measured, std::int64_t epoch) { measure_side_by_side(measured, epoch); });
-  }
-  if (!on_cores() && cores_ > 2 && 2 * (cores_ + 8) <= max_slots_) {
+  if (measures_pipelines()) {
     parts.emplace_back(
         [this](Measured& measured, std::int64_t epoch) { measure_pipelines(measured, epoch); });
     parts.emplace_back(
         [this](Measured& measured, std::int64_t epoch) { measure_beside_workers(measured, epoch); });
+  } else if (cores_ > 1) {
+    parts.emplace_back(
+        [this](Measured& measured, std::int64_t epoch) { measure_side_by_side(measured, epoch); });
   }
   if (on_cores() && devices_ > 1 && cores_ > 1) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_devices(measured, epoch); });
@@ -163,13 +174,18 @@ void Rounds::run(Measured& measured, const std::function<bool()>& out_of_time) {
 
 /// The mean time to prepare, or to only sample, some mini-batches on the device. They are trained in between,
 /// as in an epoch: on the host's cores training and preparation share a cache.
-double Rounds::prepare_s(bool fused, std::int64_t batches) {
+double Rounds::prepare_s(bool fused) {
+  constexpr std::int64_t on_cores_batches = 4;
+  const std::int64_t batches = on_cores() ? on_cores_batches : gpu_chunk;
+  const std::int64_t warm_ups = on_cores() ? 0 : gpu_warm_ups;
   bench_.fuse(fused);
-  bench_.begin(round_, next_batches(batches));
-  return mean_of(in_turn({Stage::device_batch, Stage::train}, 0, batches), Stage::device_batch);
+  bench_.begin(round_, next_batches(warm_ups + batches));
+  return mean_of(warm_in_turn({Stage::device_batch, Stage::train}, 0, warm_ups, batches),
+                 Stage::device_batch);
 }
 
 Resident Rounds::measure_resident(double time_limit_s) {
+  bench_.forget_graphs();
   bench_.hold_data(plan::Home::device);
   auto resident = prepared(time_limit_s);
   resident.train_slowdown = train_beside_preparation();
@@ -192,30 +208,30 @@ std::optional<double> Rounds::train_beside_preparation() {
 
 /// The middle of an epoch that prepares on the device, beside training.
 std::vector<StageSpan> Rounds::device_pipeline(std::int64_t epoch) {
-  constexpr std::int64_t batches = 24;
+  constexpr std::int64_t batches = 36;
   return steady_part(
       bench_.pipelined({plan::Route::device, 1, measured_prepare_share}, epoch, next_batches(batches)));
 }
 
 /// The medians of prepare_s().
 Resident Rounds::prepared(double time_limit_s) {
-  constexpr std::int64_t batches = 4;
   constexpr std::size_t most_rounds = 40;
-  prepare_s(false, batches);  // warms up, and fills caches
-  prepare_s(true, batches);
+  prepare_s(false);  // warms up, and fills caches
+  prepare_s(true);
   (void)device().take_cache_use();
   std::vector<double> whole_s;
   std::vector<double> sample_s;
   const Stopwatch watch;
   do {
-    whole_s.push_back(prepare_s(false, batches));
-    sample_s.push_back(prepare_s(true, batches));
+    whole_s.push_back(prepare_s(false));
+    sample_s.push_back(prepare_s(true));
   } while (whole_s.size() < 2 || (whole_s.size() < most_rounds && watch.seconds() < time_limit_s));
   return {base::median(whole_s), base::median(sample_s)};
 }
 
 Resident Rounds::measure_cached(double time_limit_s) {
   constexpr double least_hits = 0.1;  // of which less is lost in the noise
+  bench_.forget_graphs();
   const auto before = prepared(time_limit_s / 3);
   bench_.cache(true, false);
   const auto rows = prepared(time_limit_s / 3);
@@ -251,12 +267,26 @@ std::vector<StageSpan> Rounds::in_turn(std::initializer_list<Stage> stages, std:
   return bench_.in_turn(stages, first, count);
 }
 
-/// Bench::in_turn() with the first position, a warm-up, removed.
+/// Bench::in_turn() for some positions whose spans are left out, and the measured ones after them.
 std::vector<StageSpan> Rounds::warm_in_turn(std::initializer_list<Stage> stages, std::int64_t first,
-                                            std::int64_t count) {
-  auto spans = in_turn(stages, first, count);
-  spans.erase(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(stages.size()));
+                                            std::int64_t warm_ups, std::int64_t measured) {
+  auto spans = in_turn(stages, first, warm_ups + measured);
+  spans.erase(spans.begin(), spans.begin() + warm_ups * static_cast<std::ptrdiff_t>(stages.size()));
   return spans;
+}
+
+/// The device prepares and trains device_run() mini-batches in turn.
+std::vector<StageSpan> Rounds::device_in_turn(std::int64_t first) {
+  return warm_in_turn({Stage::device_batch, Stage::train}, first, device_warm_ups_, device_chunk_);
+}
+
+/// Prepares mini-batches that are not measured.
+void Rounds::prepare_on_cpu(std::int64_t first, std::int64_t count) {
+  throw_if_stopped(stop_);
+  if (count > 0) {
+    const auto workers = on_cores() ? 1 : std::min<std::int64_t>(cores_, count);
+    bench_.together(std::array{Bench::Work{Stage::cpu_batch, first, count}}, static_cast<int>(workers));
+  }
 }
 
 double Rounds::alone(Stage stage, std::int64_t position) {
@@ -279,41 +309,45 @@ void Rounds::count_batch(Measured& measured, std::int64_t position) const {
 /// Some mini-batches take the CPU route, then others the device route, one at a time, as in epochs of plans
 /// with one route. The first one of each route is recorded separately, because its caches were last used by
 /// the ratios or the other route. The mean times of the others are kept in alone_s_ for this round's ratios,
-/// which use different mini-batches, because a repeated one would find part of its data in the caches.
+/// which use different mini-batches, because a repeated one would find part of its data in the caches. A
+/// GPU's training is that of the device route, which is long enough for the thread that starts its kernels.
 void Rounds::measure_alone(Measured& measured, std::int64_t epoch) {
-  const std::int64_t count = chunk_ + 1;
-  bench_.begin(epoch, next_batches(2 * count));
-  alone_s_.fill(0);
-  std::array<double, schedule::num_basic_stages> first_s{};
-  const auto add = [&](const std::vector<StageSpan>& spans, std::int64_t first) {
+  const std::int64_t on_cpu = chunk_ + 1;
+  const std::int64_t copied = on_cores() ? on_cpu : std::max(on_cpu, gpu_copy_warm_ups + gpu_copies);
+  bench_.begin(epoch, next_batches(copied + device_run()));
+  std::array<Series, schedule::num_basic_stages> first, others;
+  const auto add = [&](const std::vector<StageSpan>& spans, std::int64_t begin, std::int64_t warm_ups) {
     for (const StageSpan& span : spans) {
       const auto stage = static_cast<std::size_t>(span.stage);
-      const double routes = span.stage == Stage::train ? 2 : 1;
-      if (span.stage == Stage::transfer && !has_link()) {
-        continue;  // a host device does not copy: it reads the batch where it is
-      }
-      if (span.batch == first) {
-        first_s[stage] += seconds(span) / routes;
-      } else {
+      if (span.batch == begin) {
+        first[stage].add(seconds(span));
+      } else if (span.batch >= begin + warm_ups) {
         measured.of(span.stage).add(seconds(span));
-        alone_s_[stage] += seconds(span) / (routes * static_cast<double>(chunk_));
+        others[stage].add(seconds(span));
       }
     }
   };
-  add(in_turn({Stage::cpu_batch}, 0, count), 0);
-  // A GPU trains them without a pause, as a thread that slept starts kernels more slowly.
-  const std::int64_t at_a_time = on_cores() ? 1 : count;
-  for (std::int64_t position = 0; position < count; position += at_a_time) {
-    add(in_turn({Stage::transfer}, position, at_a_time), 0);
-    for (std::int64_t copied = position; copied < position + at_a_time; ++copied) {
-      count_batch(measured, copied);  // before training returns the slot
+  add(in_turn({Stage::cpu_batch}, 0, on_cpu), 0, 1);
+  prepare_on_cpu(on_cpu, copied - on_cpu);
+  const std::int64_t at_a_time = on_cores() ? 1 : copied;
+  for (std::int64_t position = 0; position < copied; position += at_a_time) {
+    const auto copies = in_turn({Stage::transfer}, position, at_a_time);
+    if (has_link()) {  // else the device reads mini-batches where they are
+      add(copies, 0, on_cores() ? 1 : gpu_copy_warm_ups);
     }
-    add(in_turn({Stage::train}, position, at_a_time), 0);
+    for (std::int64_t held = position; held < position + at_a_time; ++held) {
+      count_batch(measured, held);  // before training returns the slot
+    }
+    const auto trainings = in_turn({Stage::train}, position, at_a_time);
+    if (on_cores()) {
+      add(trainings, 0, 1);
+    }
   }
-  add(in_turn({Stage::device_batch, Stage::train}, count, count), count);
-  for (std::size_t stage = 0; stage < first_s.size(); ++stage) {
+  add(in_turn({Stage::device_batch, Stage::train}, copied, device_run()), copied, device_warm_ups_);
+  for (std::size_t stage = 0; stage < others.size(); ++stage) {
+    alone_s_[stage] = others[stage].mean();
     if (alone_s_[stage] > 0) {
-      measured.first[stage].add(first_s[stage] / alone_s_[stage]);
+      measured.first[stage].add(first[stage].mean() / alone_s_[stage]);
     }
   }
   const auto memory = nn::tensor_bytes();
@@ -342,11 +376,12 @@ void Rounds::measure_partial(Measured& measured, std::int64_t epoch) {
 
 /// Copies mini-batches of which the CPU gathers no features.
 void Rounds::measure_structure(Measured& measured, std::int64_t epoch) {
-  const std::int64_t count = chunk_ + 1;
+  const std::int64_t warm_ups = on_cores() ? 1 : gpu_copy_warm_ups;
+  const std::int64_t count = on_cores() ? chunk_ : gpu_copies;
   bench_.gather_on_device(true);
-  bench_.begin(epoch, next_batches(count));
-  in_turn({Stage::cpu_batch}, 0, count);
-  const auto spans = warm_in_turn({Stage::transfer, Stage::device_gather, Stage::train}, 0, count);
+  bench_.begin(epoch, next_batches(warm_ups + count));
+  prepare_on_cpu(0, warm_ups + count);
+  const auto spans = warm_in_turn({Stage::transfer, Stage::device_gather, Stage::train}, 0, warm_ups, count);
   measured.structure_transfer.add(mean_of(spans, Stage::transfer) / alone_s(Stage::transfer));
   bench_.gather_on_device(false);
 }
@@ -354,8 +389,8 @@ void Rounds::measure_structure(Measured& measured, std::int64_t epoch) {
 /// Trains on stored feature rows, with the device route's samples.
 void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
   bench_.fuse(true);
-  bench_.begin(epoch, next_batches(chunk_ + 1));
-  const auto spans = warm_in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1);
+  bench_.begin(epoch, next_batches(device_run()));
+  const auto spans = device_in_turn(0);
   for (const StageSpan& span : spans) {
     if (span.stage == Stage::device_batch) {
       measured.device_sample.add(seconds(span));
@@ -369,8 +404,8 @@ void Rounds::measure_fused(Measured& measured, std::int64_t epoch) {
 /// of each round by which they have grown, which does not count.
 void Rounds::measure_graphs(Measured& measured, std::int64_t epoch) {
   bench_.use_graphs(true);
-  bench_.begin(epoch, next_batches(chunk_ + 1));
-  const auto spans = warm_in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1);
+  bench_.begin(epoch, next_batches(device_run()));
+  const auto spans = device_in_turn(0);
   if (has_learned_graphs_) {
     measured.graphs_train.add(mean_of(spans, Stage::train) / alone_s(Stage::train));
   }
@@ -416,13 +451,20 @@ void Rounds::measure_pipelines(Measured& measured, std::int64_t epoch) {
   };
   const int workers = cores_ - 1;
   const std::int64_t slots = workers + 8;  // with those that wait
-  const auto by_workers = steady_part(
-      bench_.pipelined({plan::Route::cpu, workers, 0}, epoch, next_batches(std::min(max_slots_, 3 * slots))));
+  const auto count = std::min(max_slots_, 3 * slots);
+  const auto run_workers = [&] {
+    return bench_.pipelined({plan::Route::cpu, workers, 0}, epoch, next_batches(count));
+  };
+  if (!std::exchange(pipelines_are_warm_, true)) {
+    run_workers();
+    device_pipeline(epoch);
+  }
+  const auto by_workers = steady_part(run_workers());
   add(measured.workers_beside_device, mean_ratio(by_workers, Stage::cpu_batch, alone_s(Stage::cpu_batch)));
   add(measured.transfer_beside_workers, mean_ratio(by_workers, Stage::transfer, alone_s(Stage::transfer)));
   add(measured.train_beside_workers, mean_ratio(by_workers, Stage::train, alone_s(Stage::train)));
 
-  const double prepare_s = measure_share(measured, epoch, chunk_);
+  const double prepare_s = measure_share(measured, epoch, gpu_copy_warm_ups, gpu_copies);
   const auto by_device = device_pipeline(epoch);
   add(measured.device_batch_beside_train,
       slowdown_beside(by_device, Stage::device_batch, prepare_s, Stage::train));
@@ -434,7 +476,7 @@ void Rounds::measure_pipelines(Measured& measured, std::int64_t epoch) {
 /// Runs a GPU's preparation while workers on all cores but one prepare a mini-batch.
 void Rounds::measure_beside_workers(Measured& measured, std::int64_t epoch) {
   const std::int64_t workers = cores_ - 1;
-  const std::int64_t count = 2 * chunk_ + 1;
+  const std::int64_t count = 2 * gpu_copies;
   bench_.begin(epoch, next_batches(count + workers));
   beside_workers(Stage::device_batch, count, count, measured.device_batch_beside_workers);
   mean_s(Stage::train, 0, count);
@@ -464,11 +506,12 @@ void Rounds::beside_workers(Stage stage, std::int64_t count, std::int64_t on_cpu
 
 /// The mean time of `count` preparations on a share of the device's thread slots. What the share alone does
 /// to preparation is a ratio of its own; on the host's cores the number of threads tells it.
-double Rounds::measure_share(Measured& measured, std::int64_t epoch, std::int64_t count) {
+double Rounds::measure_share(Measured& measured, std::int64_t epoch, std::int64_t warm_ups,
+                             std::int64_t count) {
   bench_.prepare_aside(measured_prepare_share);
-  bench_.begin(epoch, next_batches(2 * (count + 1)));
-  alone(Stage::device_batch, 0);  // warms up
-  const double prepare_s = mean_s(Stage::device_batch, 1, count);
+  bench_.begin(epoch, next_batches(2 * (warm_ups + count)));
+  const double prepare_s =
+      mean_of(warm_in_turn({Stage::device_batch}, 0, warm_ups, count), Stage::device_batch);
   if (!on_cores()) {
     measured.prepare_share.add(prepare_s / alone_s(Stage::device_batch));
   }
@@ -478,7 +521,7 @@ double Rounds::measure_share(Measured& measured, std::int64_t epoch, std::int64_
 /// The device prepares beside training on a share of its thread slots.
 void Rounds::measure_aside(Measured& measured, std::int64_t epoch) {
   const std::int64_t count = 2 * chunk_;
-  const double prepare_s = measure_share(measured, epoch, count);
+  const double prepare_s = measure_share(measured, epoch, 1, count);
   side_by_side({{Stage::device_batch, count + 1, count}, measured.device_batch_beside_train, prepare_s},
                {{Stage::train, 0, count}, measured.train_beside_device_batch});
   bench_.prepare_aside(0);
@@ -568,7 +611,7 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
   const std::int64_t on_cpu = beside + chunk_ + 1;
   bench_.use_device_threads(threads);
   bench_.begin(epoch, next_batches(on_cpu + 2 * chunk_ + 1));
-  const auto spans = warm_in_turn({Stage::device_batch, Stage::train}, 0, chunk_ + 1);
+  const auto spans = warm_in_turn({Stage::device_batch, Stage::train}, 0, 1, chunk_);
   const double train_s = mean_of(spans, Stage::train);
   measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) /
                                              mean_of(spans, Stage::device_batch));
@@ -585,7 +628,7 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
 void Rounds::measure_sharing(Measured& measured, std::int64_t epoch, int threads) {
   bench_.share_batches(threads);
   bench_.begin(epoch, next_batches(chunk_ + 1));
-  const double cpu_batch_s = mean_of(warm_in_turn({Stage::cpu_batch}, 0, chunk_ + 1), Stage::cpu_batch);
+  const double cpu_batch_s = mean_of(warm_in_turn({Stage::cpu_batch}, 0, 1, chunk_), Stage::cpu_batch);
   bench_.share_batches(1);
   measured.cpu_batch_speedup[threads].add(alone_s(Stage::cpu_batch) / cpu_batch_s);
 }

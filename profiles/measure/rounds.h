@@ -119,12 +119,17 @@ class Rounds {
   std::vector<schedule::StageSpan> in_turn(std::initializer_list<schedule::Stage> stages, std::int64_t first,
                                            std::int64_t count);
   std::vector<schedule::StageSpan> warm_in_turn(std::initializer_list<schedule::Stage> stages,
-                                                std::int64_t first, std::int64_t count);
-  double prepare_s(bool fused, std::int64_t batches);
+                                                std::int64_t first, std::int64_t warm_ups,
+                                                std::int64_t measured);
+  std::vector<schedule::StageSpan> device_in_turn(std::int64_t first);
+  std::int64_t device_run() const { return device_warm_ups_ + device_chunk_; }
+  void prepare_on_cpu(std::int64_t first, std::int64_t count);
+  double prepare_s(bool fused);
   Resident prepared(double time_limit_s);
   std::optional<double> train_beside_preparation();
   std::vector<schedule::StageSpan> device_pipeline(std::int64_t epoch);
   double alone(schedule::Stage stage, std::int64_t position);
+  bool measures_pipelines() const;
   double pass();
   void warm_slots();
   std::vector<Part> ratio_parts();
@@ -140,7 +145,7 @@ class Rounds {
   void measure_pipelines(Measured& measured, std::int64_t epoch);
   void measure_beside_workers(Measured& measured, std::int64_t epoch);
   void beside_workers(schedule::Stage stage, std::int64_t count, std::int64_t on_cpu, Ratio& slowdown);
-  double measure_share(Measured& measured, std::int64_t epoch, std::int64_t count);
+  double measure_share(Measured& measured, std::int64_t epoch, std::int64_t warm_ups, std::int64_t count);
   void measure_aside(Measured& measured, std::int64_t epoch);
   void side_by_side(const Neighbour& first, const Neighbour& second);
   void measure_devices(Measured& measured, std::int64_t epoch);
@@ -159,10 +164,14 @@ class Rounds {
   bool has_learned_graphs_ = false;  ///< sizes of mini-batches (nn::LearnedRoom)
   std::int64_t round_ = 0;
   std::int64_t chunk_ = 2;  ///< mini-batches of one kind in a round
+  /// The same of those that the device prepares and trains in turn, and those before them that do not count.
+  std::int64_t device_chunk_ = 2;
+  std::int64_t device_warm_ups_ = 1;
   std::int64_t max_batch_bytes_ = 0;
   std::int64_t max_slots_ = 0;  ///< mini-batches that fit in memory
   int warm_workers_ = 1;        ///< number of workers whose memory is warm
   bool second_device_is_warm_ = false;
+  bool pipelines_are_warm_ = false;
   std::int64_t peak_bytes_ = 0;
   double time_alone_s_ = 0;  ///< spent on the stages alone
   double time_on_ratios_s_ = 0;

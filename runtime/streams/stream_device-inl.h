@@ -45,13 +45,15 @@ StreamDevice<D>::~StreamDevice() {
   }
 }
 
-/// Waits for all streams first, as models are created, saved and evaluated on other streams.
+/// Waits for all streams first, as models are created, saved and evaluated on other streams. Plans that train
+/// beside preparation share a stream: memory that an allocator keeps for one is of no use on another.
 template <Driver D>
 void StreamDevice<D>::take_plan(const plan::Plan& plan, std::shared_ptr<const PlacedGraph> graph) {
   driver_.wait_for_all();
-  if (plan.prepares_beside_training() != trains_beside()) {
-    train_stream_ = trains_beside() ? prepare_stream_ : driver_.make_stream(true);
+  if (plan.prepares_beside_training() && !beside_stream_) {
+    beside_stream_ = driver_.make_stream(true);
   }
+  train_stream_ = plan.prepares_beside_training() ? *beside_stream_ : prepare_stream_;
   plan_ = plan;
   driver_.limit_memory(max_bytes());
   with_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });

@@ -59,7 +59,6 @@ class StreamDevice final : public Device {
   }
   /// Calls `act`, which launches work on a stream, and returns that work.
   DeviceWorkPtr work_on(const Stream& stream, const std::function<void()>& act);
-  bool trains_beside() const { return !(train_stream_ == prepare_stream_); }
   /// Calls `act`, which launches the work on a stream that completes the batch.
   void complete_on(const Stream& stream, DeviceBatch& batch, const std::function<void()>& act);
   void order_after(const Stream& stream, const DeviceBatch& batch);
@@ -81,8 +80,9 @@ class StreamDevice final : public Device {
   std::array<Staging, 2> stagings_;
   std::size_t next_staging_ = 0;
   Stream copy_stream_, prepare_stream_, train_stream_;
-  Hardware copies_;    ///< on copy_stream_
-  Hardware hardware_;  ///< on prepare_stream_
+  std::optional<Stream> beside_stream_;  ///< on which plans train that prepare beside training
+  Hardware copies_;                      ///< on copy_stream_
+  Hardware hardware_;                    ///< on prepare_stream_
   Preparation<Hardware> preparation_;
   kernels::device::Rows rows_;  ///< the cached rows that copies read; empty if there are none
   CacheUse use_of_copies_;
