@@ -67,9 +67,10 @@ def train(options, plan, share, first=1):
     """The seconds of an epoch, as the median of three from the epoch `first` on, and the hash of the final weights, with a share
     of the memory that all data take. What the command prints is kept beside the record."""
     limit = min(options.epoch_seconds, options.left())
+    name = f"{Path(plan).stem}_{share:g}"
     done = gnomon(options, "train", options.store, *JOB, "--epochs", first + 3, "--evaluate-every", "never", *device_of(options, share),
-                  "--plan", plan, "--run", fresh(options.work / "run"), seconds=limit)
-    keep(options, f"train_{Path(plan).stem}_{share:g}", done)
+                  "--plan", plan, "--run", fresh(options.work / "run"), "--trace", options.output.parent / f"trace_{name}.json", seconds=limit)
+    keep(options, f"train_{name}", done)
     return statistics.median(epoch["epoch_s"] for epoch in done["epochs"][first:]), done["weights_hash"]
 
 
