@@ -8,10 +8,10 @@ Writes bench/results/compare_python.json.
 
 Prints each round's figures. Rows: node and link are batches per second of NeighborLoader and of LinkNeighborLoader with binary
 negatives, each with the fastest of several numbers of workers in each round; `ratio` is gnomon's rate over PyG's; `overhead_ms` is
-Python's overhead per batch of gnomon's loader without workers. epoch_loader trains PyG's GraphSAGE in its fastest form (trimmed
-hops, CSR): `share_of_limit` is the time of training alone over that with gnomon's loader, at most 1 for any loader. epoch_nn trains
-the same model with gnomon.nn's layers and gnomon's loader, which does not gather x; `ratio` is the time of PyG's epoch over
-gnomon's. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one whose idle threads sleep, and the
+Python's overhead per batch of gnomon's loader without workers. epoch_loader trains PyG's GraphSAGE on matrices in CSR form, with all
+vertices in each layer, as most of PyG's examples do, and with trimmed hops ("trims"), PyG's fastest form: `share_of_limit` is the
+time of training alone over that with gnomon's loader, at most 1 for any loader. epoch_nn trains the same model with gnomon.nn's
+layers and gnomon's loader, which does not gather x; `ratio` is the time of PyG's fastest epoch over gnomon's. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one whose idle threads sleep, and the
 faster counts. Figures are [median, min, max] of the rounds, in which the peers alternate.
 
 Graphs: rmat20 (2^20 vertices, as gnomon generate makes it), and those of ../shared/data; fp32 features of 128 columns, or
@@ -78,23 +78,24 @@ def compare_loading(peers, options, what, fanouts):
     return row
 
 
-def compare_training(peers, options, fanouts):
+def compare_training(peers, options, fanouts, trims):
     """Seconds a batch: PyG as it is, with our loader, with our layers too, and training without a loader. Yields a row for
-    each of what is asked for."""
+    each of what is asked for; that of our layers beside PyG's fastest form alone."""
     layers = len(fanouts)
-    ours = {"epoch_loader": "gnomon", "epoch_nn": "gnomon.nn"}
+    ours = {"epoch_loader": "gnomon", "epoch_nn": "gnomon.nn"} if trims else {"epoch_loader": "gnomon"}
     asked = [what for what in ours if what in options.what]
     times = {name: [] for name in ("pyg", *(ours[what] for what in asked), "none")}
     for number in range(options.rounds):
         for name in times:
-            request = {"what": "train", "peer": name, "fanouts": fanouts, "hidden": HIDDEN[layers], "batches": TRAINED[layers]}
+            request = {"what": "train", "peer": name, "trims": trims, "fanouts": fanouts, "hidden": HIDDEN[layers],
+                       "batches": TRAINED[layers]}
             tried = [0] if name == "none" else [0, 1]
             times[name].append(1 / best_rate(peers, request, tried)[0])
-            tell(f"training {fanouts} round {number + 1}: {name} {1e3 * times[name][-1]:.1f} ms a batch")
+            tell(f"training {fanouts}{', trimmed' if trims else ''}, round {number + 1}: {name} {1e3 * times[name][-1]:.1f} ms a batch")
     spreads = {name: spread(each) for name, each in times.items()}
     for what in asked:
         gnomon = spreads[ours[what]]
-        yield {"what": what, "pyg": spreads["pyg"], "gnomon": gnomon, "training_alone": spreads["none"],
+        yield {"what": what, "trims": trims, "pyg": spreads["pyg"], "gnomon": gnomon, "training_alone": spreads["none"],
                "unit": "s_per_batch", "ratio": spreads["pyg"][0] / gnomon[0], "share_of_limit": spreads["none"][0] / gnomon[0]}
 
 
@@ -102,7 +103,8 @@ def rows_of(peers, options, graph):
     for fanouts in FANOUTS:
         rows = [{"what": what, **compare_loading(peers, options, what, fanouts)} for what in ("node", "link") if what in options.what]
         if graph == "rmat20" and {"epoch_loader", "epoch_nn"} & set(options.what):
-            rows += compare_training(peers, options, fanouts)
+            for trims in (False, True):
+                rows += compare_training(peers, options, fanouts, trims)
         for row in rows:
             row = {"what": row.pop("what"), "graph": graph, "fanouts": fanouts, **row}
             tell(json.dumps(row))

@@ -166,7 +166,10 @@ def python_loaders(record: Record) -> Table:
         value = median(row[name])
         return f"{1e3 * value:.1f} ms a batch" if row.get("unit") == "s_per_batch" else f"{value:.1f} batches/s"
 
-    rows = [[kinds[row["what"]], row["graph"], fanouts(row), figure(row, "pyg"), figure(row, "gnomon"), times(row["ratio"]),
+    def kind(row: Record) -> str:
+        return kinds[row["what"]] + (", trimmed" if row.get("trims") and row["what"] == "epoch_loader" else "")
+
+    rows = [[kind(row), row["graph"], fanouts(row), figure(row, "pyg"), figure(row, "gnomon"), times(row["ratio"]),
              percent(row["share_of_limit"], 0) if row["what"] == "epoch_loader" else "",
              f"{median(row['overhead_ms']):.2f} ms" if "overhead_ms" in row else ""] for row in record["rows"]]
     return Table(["what", "graph", "fanouts", "PyG", "gnomon", "gnomon over PyG", "share of the loader's limit",

@@ -5,8 +5,8 @@
 Reads one request a line and answers each with one line of JSON:
 {"what": "node" | "link", "peer": "pyg" | "gnomon", "fanouts": […], "workers": n, "seconds": s}  → {"batches", "seconds"}
 {"what": "overhead", "fanouts": […]}  → {"milliseconds"}: of a batch of ours that are not sampling and gathering in C++
-{"what": "train", "peer": "pyg" | "gnomon" | "gnomon.nn" | "none", "fanouts", "workers", "batches", "hidden"} → {"batches", "seconds", "loss"};
-"none": on batches that are there already."""
+{"what": "train", "peer": "pyg" | "gnomon" | "gnomon.nn" | "none", "trims", "fanouts", "workers", "batches", "hidden"} → {"batches",
+"seconds", "loss"}; "none": on batches that are there already; "trims": PyG's layers compute only the vertices that later ones need."""
 
 import gc
 import json
@@ -92,12 +92,13 @@ def overhead(loaders, request):
 
 
 class Sage(torch.nn.Module):
-    """GraphSAGE by PyG's layers in PyG's fastest form on CPUs: trimmed hops and matrices in CSR form."""
+    """GraphSAGE by PyG's layers on matrices in CSR form, the fastest on CPUs; with trimmed hops, or with all vertices in each layer."""
 
-    def __init__(self, columns, hidden, classes, layers):
+    def __init__(self, columns, hidden, classes, layers, trims):
         super().__init__()
         from torch_geometric.nn import SAGEConv
 
+        self.trims = trims
         widths = [columns, *[hidden] * (layers - 1), classes]
         self.layers = torch.nn.ModuleList(SAGEConv(*pair) for pair in zip(widths, widths[1:]))
 
@@ -106,7 +107,8 @@ class Sage(torch.nn.Module):
 
         x, edges = batch.x, batch.edge_index
         for i, layer in enumerate(self.layers):
-            x, edges, _ = trim_to_layer(i, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges)
+            if self.trims:
+                x, edges, _ = trim_to_layer(i, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges)
             # Rows are destinations; edges are sorted by them.
             counts = torch.bincount(edges[1], minlength=len(x))
             starts = F.pad(counts.cumsum(0), (1, 0))
@@ -141,11 +143,12 @@ class OurSage(torch.nn.Module):
 def train(loaders, request):
     torch.manual_seed(1)
     fanouts, count = request["fanouts"], request["batches"]
-    make = OurSage if request["peer"].endswith("nn") else Sage
-    network = make(loaders.data.x.shape[1], request["hidden"], loaders.classes, len(fanouts))
+    is_ours = request["peer"].endswith("nn")
+    sizes = loaders.data.x.shape[1], request["hidden"], loaders.classes, len(fanouts)
+    network = OurSage(*sizes) if is_ours else Sage(*sizes, request["trims"])
     optimiser = torch.optim.Adam(network.parameters(), lr=0.003)
     peer = "pyg" if request["peer"] == "pyg" else "gnomon"
-    stored = {"stored": ["x"]} if make is OurSage else {}  # our first layer reads the rows where they are
+    stored = {"stored": ["x"]} if is_ours else {}  # our first layer reads the rows where they are
     batches = endless(loaders.loader("node", peer, fanouts, request["workers"], **stored))
     if request["peer"].startswith("none"):
         batches = iter([next(batches) for _ in range(count + WARM_UP)])
