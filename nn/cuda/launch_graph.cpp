@@ -28,13 +28,14 @@ class CudaLaunchGraph final : public LaunchGraph {
     }
   }
 
-  /// On a stream of its own, as the default stream cannot be recorded. Other threads may allocate meanwhile:
-  /// the mode forbids it to this one only.
+  /// On a stream of its own, as the default stream cannot be recorded, of the current one's priority, which
+  /// the kernels keep in replays. Other threads may allocate meanwhile: the mode forbids it to this one only.
   ///
   /// cuBLAS's workspaces are cleared before, so that replays get one in the graph's pool, and after, so that
   /// nothing else uses it. Cached memory is released before, as the allocator cannot do so while it records.
   void record(const std::function<void()>& act) override {
-    const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+    const bool is_urgent = c10::cuda::getCurrentCUDAStream().priority() < 0;
+    const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool(is_urgent));
     at::cuda::clearCublasWorkspaces();
     c10::cuda::CUDACachingAllocator::emptyCache();
     graph_.capture_begin(/*pool=*/{0, 0}, cudaStreamCaptureModeThreadLocal);
