@@ -20,7 +20,7 @@ namespace passes {
 /// If a hop may have more edges than this, they are counted before memory is allocated for them.
 inline constexpr std::int64_t max_uncounted_edges = std::int64_t{1} << 24;
 /// From so many destinations on their lists are found by a launch of their own (CountDraws).
-inline constexpr std::int64_t many_destinations = std::int64_t{1} << 12;
+inline constexpr std::int64_t many_destinations = std::int64_t{1} << 13;
 
 }  // namespace passes
 
