@@ -103,6 +103,7 @@ class Bench {
   nn::Learner learner_;
   std::array<nn::StepSums, 2> sums_;  ///< of the two devices; not read, as training reads them once an epoch
   const int devices_;                 ///< the machines' number of devices
+  const bool prepares_apart_;         ///< on a thread of its own, whatever the plan
   const bool executes_graphs_;
   std::unique_ptr<nn::Learner> second_learner_;  ///< of the second device
   runtime::Stages stages_;
