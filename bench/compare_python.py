@@ -9,10 +9,11 @@ Writes bench/results/compare_python.json.
 Prints each round's figures. Rows: node and link are batches per second of NeighborLoader and of LinkNeighborLoader with binary
 negatives, each with the fastest of several numbers of workers in each round; `ratio` is gnomon's rate over PyG's; `overhead_ms` is
 Python's overhead per batch of gnomon's loader without workers. epoch_loader trains PyG's GraphSAGE on matrices in CSR form, with all
-vertices in each layer, as most of PyG's examples do, and with trimmed hops ("trims"), PyG's fastest form: `share_of_limit` is the
-time of training alone over that with gnomon's loader, at most 1 for any loader. epoch_nn trains the same model with gnomon.nn's
-layers and gnomon's loader, which does not gather x; `ratio` is the time of PyG's fastest epoch over gnomon's. Both train in a process whose idle OpenMP threads spin (GNU OpenMP's default) and in one whose idle threads sleep, and the
-faster counts. Figures are [median, min, max] of the rounds, in which the peers alternate.
+vertices in each layer and with trimmed hops ("trims"), PyG's fastest form: `share_of_limit` is the time of training alone over that
+with gnomon's loader, at most 1 for any loader. epoch_nn trains the same model with gnomon.nn's layers and gnomon's loader, which does
+not gather x; `ratio` is the time of PyG's fastest epoch over gnomon's. Both train in a process whose idle OpenMP threads spin (GNU
+OpenMP's default) and in one whose idle threads sleep, and the faster counts. Figures are [median, min, max] of the rounds, in which
+the peers alternate.
 
 Graphs: rmat20 (2^20 vertices, as gnomon generate makes it), and those of ../shared/data; fp32 features of 128 columns, or
 the data's. The first run installs the peers as compare_peers.py does.

@@ -4,11 +4,10 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
 
-#include <cstdint>
+#include <cstddef>
 
 #include "nn/dense/dense.h"
 #include "nn/dense/sage_product.h"
-#include "nn/sparse/sparse.h"
 
 namespace gnomon::nn {
 namespace {
@@ -68,7 +67,7 @@ void DirectPass::compute_gradients(const at::Tensor& gradient) const {
     }
     if (i > 0) {
       of_output =
-          dense::relu_dropout_gradient(dropout_.of_layer(i).inputs(), outputs_[i - 1],
+          dense::relu_dropout_gradient(dropout_.of_layer(i).inputs().scale(), outputs_[i - 1],
                                        joint_input_gradient(*blocks_[i], weights[of_self], of_output));
     }
   }

@@ -65,7 +65,8 @@ def batches_of(options):
 
 def train(options, plan, share, first=1):
     """The seconds of an epoch, as the median of three from the epoch `first` on, and the hash of the final weights, with a share
-    of the memory that all data take. What the command prints is kept beside the record."""
+    of the memory that all data take. What the command prints is kept beside the record, and the
+    last epoch's timeline."""
     limit = min(options.epoch_seconds, options.left())
     name = f"{Path(plan).stem}_{share:g}"
     done = gnomon(options, "train", options.store, *JOB, "--epochs", first + 3, "--evaluate-every", "never", *device_of(options, share),

@@ -164,17 +164,6 @@ struct Dropout : torch::autograd::Function<Dropout> {
   }
 };
 
-/// An output of 0 means that the element was dropped or not positive; its gradient is 0 in both cases.
-at::Tensor gradient_of_relu_dropout(float scale, const at::Tensor& out, const at::Tensor& gradient) {
-  if (!out.is_cpu()) {
-    return cuda_relu_dropout_gradient(scale, out, gradient);
-  }
-  const auto* kept = out.const_data_ptr<float>();
-  return map_chunks(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
-    kernels::cpu::relu_dropout_gradient(scale, length, kept + begin, from, to);
-  });
-}
-
 struct ReluDropout : torch::autograd::Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const kernels::DropoutRule& rule) {
     auto out = apply_relu_dropout(rule, x);
@@ -184,8 +173,7 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
   }
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
-    return {gradient_of_relu_dropout(scale, context->get_saved_variables()[0], gradients[0].contiguous()),
-            {}};
+    return {relu_dropout_gradient(scale, context->get_saved_variables()[0], gradients[0].contiguous()), {}};
   }
 };
 
@@ -226,9 +214,15 @@ at::Tensor relu_dropout(const at::Tensor& x, const kernels::DropoutRule& rule) {
   return rule.threshold == 0 ? at::relu(x) : ReluDropout::apply(x, rule);
 }
 
-at::Tensor relu_dropout_gradient(const kernels::DropoutRule& rule, const at::Tensor& out,
-                                 const at::Tensor& gradient) {
-  return gradient_of_relu_dropout(rule.scale(), out, gradient);
+/// An output of 0 means that the element was dropped or not positive; its gradient is 0 in both cases.
+at::Tensor relu_dropout_gradient(float scale, const at::Tensor& out, const at::Tensor& gradient) {
+  if (!out.is_cpu()) {
+    return cuda_relu_dropout_gradient(scale, out, gradient);
+  }
+  const auto* kept = out.const_data_ptr<float>();
+  return map_chunks(gradient, [&](std::int64_t begin, std::int64_t length, const float* from, float* to) {
+    kernels::cpu::relu_dropout_gradient(scale, length, kept + begin, from, to);
+  });
 }
 
 }  // namespace gnomon::nn::dense

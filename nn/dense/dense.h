@@ -48,9 +48,8 @@ at::Tensor dropout_of_features(const at::Tensor& features, const kernels::Dropou
 /// Returns dropout(relu(x)), computed in one pass.
 at::Tensor relu_dropout(const at::Tensor& x, const kernels::DropoutRule& rule);
 
-/// Returns the gradient of x, given `out` = relu_dropout(x) and its gradient (contiguous). Not
-/// differentiable.
-at::Tensor relu_dropout_gradient(const kernels::DropoutRule& rule, const at::Tensor& out,
-                                 const at::Tensor& gradient);
+/// Returns the gradient of x, given `out` = relu_dropout(x), its rule's scale and its gradient (contiguous).
+/// Not differentiable.
+at::Tensor relu_dropout_gradient(float scale, const at::Tensor& out, const at::Tensor& gradient);
 
 }  // namespace gnomon::nn::dense

@@ -49,8 +49,8 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
 }
 
 /// As in epochs, one thread starts a GPU's preparation and training in turn: each of two would sleep while
-/// the other works. Where an emulated device waits for its link and trains in turn on one thread, training
-/// was measured up to 1.4 times as long as in epochs, for reasons unknown, so it has two.
+/// the other works. An emulated device has two, as trainings between waits for a slow link took longer on one
+/// thread than they do in epochs.
 runtime::HostMachine& Bench::machine_of(int workers) {
   const bool beside = plan_.prepares_beside_training() || prepares_apart_;
   auto& machine = machines_[{workers, beside}];

@@ -611,7 +611,7 @@ void Rounds::measure_threads(Measured& measured, std::int64_t epoch, int threads
   const std::int64_t on_cpu = beside + chunk_ + 1;
   bench_.use_device_threads(threads);
   bench_.begin(epoch, next_batches(on_cpu + 2 * chunk_ + 1));
-  const auto spans = warm_in_turn({Stage::device_batch, Stage::train}, 0, 1, chunk_);
+  const auto spans = device_in_turn(0);
   const double train_s = mean_of(spans, Stage::train);
   measured.device_batch_speedup[threads].add(alone_s(Stage::device_batch) /
                                              mean_of(spans, Stage::device_batch));
