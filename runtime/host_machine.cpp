@@ -98,8 +98,9 @@ struct Server {
   std::deque<InFlight> in_flight{};
 };
 
-/// Maximum stages in flight on an engine: one is launched while the device executes the other.
-constexpr std::size_t max_in_flight = 2;
+/// Maximum stages in flight on an engine: one is launched while the device gathers for and trains the
+/// mini-batch before.
+constexpr std::size_t max_in_flight = 3;
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -24,6 +25,22 @@ int blocks_of_device() {
 }
 
 }  // namespace
+
+/// Pinned memory, into which the device copies while the host goes on, and the mark after the copy.
+struct Executor::StartedDownload {
+  explicit StartedDownload(std::size_t size) : bytes(size) {
+    void* pinned = nullptr;
+    check(cudaMallocHost(&pinned, bytes), "pinning memory");
+    memory = {pinned, [](void* owned) { cudaFreeHost(owned); }};
+    cudaEvent_t made = nullptr;
+    check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event");
+    copied = {made, [](cudaEvent_t owned) { cudaEventDestroy(owned); }};
+  }
+
+  std::size_t bytes;
+  std::shared_ptr<void> memory;
+  std::shared_ptr<CUevent_st> copied;
+};
 
 std::shared_ptr<void> allocate_uncached(std::size_t bytes) {
   void* memory = nullptr;
@@ -50,6 +67,20 @@ void Executor::download(void* to_host, const void* from_device, std::size_t byte
   check(cudaMemcpyAsync(to_host, from_device, bytes, cudaMemcpyDeviceToHost, stream_),
         "copying from the device");
   check(cudaStreamSynchronize(stream_), "waiting for the device");
+}
+
+void Executor::start_download(const void* from_device, std::size_t bytes) {
+  if (!started_ || started_->bytes < bytes) {
+    started_ = std::make_shared<StartedDownload>(bytes);
+  }
+  check(cudaMemcpyAsync(started_->memory.get(), from_device, bytes, cudaMemcpyDeviceToHost, stream_),
+        "copying from the device");
+  check(cudaEventRecord(started_->copied.get(), stream_), "marking a stream");
+}
+
+void Executor::finish_download(void* to_host, std::size_t bytes) {
+  check(cudaEventSynchronize(started_->copied.get()), "waiting for the device");
+  std::memcpy(to_host, started_->memory.get(), bytes);
 }
 
 }  // namespace gnomon::kernels::cuda

@@ -42,8 +42,12 @@ class Executor {
   void fill(void* memory, int byte, std::size_t bytes);
   void upload(void* to_device, const void* from_host, std::size_t bytes);
   void download(void* to_host, const void* from_device, std::size_t bytes);
+  void start_download(const void* from_device, std::size_t bytes);
+  void finish_download(void* to_host, std::size_t bytes);
 
  private:
+  struct StartedDownload;
+
   template <class Input, class Output>
   void scan_iterators(Input input, Output output, std::int64_t count);
 
@@ -52,6 +56,7 @@ class Executor {
   int max_blocks_ = 1;  ///< per kernel launch
   std::shared_ptr<void> scan_memory_;
   std::size_t scan_bytes_ = 0;
+  std::shared_ptr<StartedDownload> started_;  ///< created on first use
 };
 
 }  // namespace gnomon::kernels::cuda

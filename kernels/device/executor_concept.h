@@ -23,7 +23,7 @@ struct AnyWrite {
 };
 
 /// Runs bodies on a device, one after the other in the order of the calls. Every function may return before
-/// the device is done, except download(), which waits for everything that was started before.
+/// the device is done, except download() and finish_download(), which wait.
 ///
 /// - allocate: device memory, 256-byte aligned, uninitialised; freed with the last copy of the pointer. The
 ///   memory must not be freed before the device is done with it, unless the next user is the same executor.
@@ -35,7 +35,9 @@ struct AnyWrite {
 /// - upload: copies from host memory, which may be overwritten when the function returns if it is pageable,
 /// and
 ///   when the device has done the copy if it is pinned.
-/// - download: copies to host memory and waits.
+/// - download: copies to host memory, and waits for everything that was started before.
+/// - start_download: starts to copy a few bytes, which are staged on the host; one copy at a time.
+/// - finish_download: waits for the started copy, not for what was started after it, and takes as many bytes.
 ///
 /// All functions throw base::Failure if the device fails or has no memory.
 template <class E>
@@ -50,6 +52,8 @@ concept Executor = requires(E& executor, std::int64_t count, std::size_t bytes, 
   executor.fill(on_device, byte, bytes);
   executor.upload(on_device, from, bytes);
   executor.download(on_host, from, bytes);
+  executor.start_download(from, bytes);
+  executor.finish_download(on_host, bytes);
 };
 
 /// Static functions on memory that other indices of the same range may use at the same time. Memory order is

@@ -52,6 +52,7 @@ void Sampler<Executor>::start(const BatchKey& key, const std::int64_t* seeds, st
   for (std::int32_t hop = 0; hop < static_cast<std::int32_t>(fanouts_.size()); ++hop) {
     max_vertices = sample_hop(key, hop, max_vertices, batch);
   }
+  executor_.start_download(sizes_.data, size_bytes());
   if (!room_.edges.empty()) {
     write_batch(batch);
   }
@@ -245,7 +246,7 @@ void Sampler<Executor>::assign_local_ids(std::int32_t hop, std::int64_t edges, c
 template <class Executor>
 void Sampler<Executor>::read_sizes(MiniBatch& batch) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(sizes_.count));
-  executor_.download(sizes.data(), sizes_.data, sizes.size() * sizeof(std::int64_t));
+  executor_.finish_download(sizes.data(), size_bytes());
   const std::size_t hops = fanouts_.size();
   batch.num_vertices = sizes[hops];
   vertices_in_table_ = batch.num_vertices;

@@ -79,15 +79,15 @@ class Sampler {
   /// vertices, in device memory) unless it is null. Throws base::InputError for a seed that is
   /// not a vertex or is repeated, and base::Failure for a hop of 2^31 edges or more.
   ///
-  /// The host synchronises with the device once, to read the sizes when everything is launched, and once more
-  /// in every hop whose number of edges has no tight bound: with all neighbours, or with very many draws.
-  /// The batch's arrays, which are written last, are allocated for slightly more vertices and edges than the
-  /// largest batch so far. If that does not suffice, the writing is launched again.
+  /// The host synchronises with the device once, to read the sizes, and once more in every hop whose number
+  /// of edges has no tight bound: with all neighbours, or with very many draws. The batch's arrays, which are
+  /// written last, are allocated for slightly more vertices and edges than the largest batch so far. If that
+  /// does not suffice, the writing is launched again.
   MiniBatch sample(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds,
                    const std::int32_t* labels = nullptr);
 
   /// sample() in two halves, between which further kernels that read the batch's vertices can be launched;
-  /// finish() reads the sizes. `seeds` must live until then.
+  /// finish() waits for the sizes, not for those kernels. `seeds` must live until then.
   void start(const BatchKey& key, const std::int64_t* seeds, std::int64_t num_seeds,
              const std::int32_t* labels = nullptr);
   MiniBatch finish();
@@ -124,6 +124,7 @@ class Sampler {
     return sizes_.data + fanouts_.size() + 1 + static_cast<std::size_t>(hop);
   }
   std::int64_t* first_repeated() const { return sizes_.data + sizes_.count - 1; }
+  std::size_t size_bytes() const { return static_cast<std::size_t>(sizes_.count) * sizeof(std::int64_t); }
 
   /// Sizes of a batch.
   struct Room {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "kernels/device/executor_concept.h"
 #include "kernels/device/host_atomics.h"
@@ -95,6 +96,12 @@ class EmulatedExecutor {
     queue_->settle();
     copy(to_host, from_device, bytes, SharedLink::Direction::to_host);
   }
+  void start_download(const void* from_device, std::size_t bytes) {
+    started_.resize(bytes);
+    std::memcpy(started_.data(), from_device, bytes);
+  }
+  /// Waits for what was started after the copy, too.
+  void finish_download(void* to_host, std::size_t bytes) { download(to_host, started_.data(), bytes); }
 
  private:
   int threads() const { return std::max(1, static_cast<int>(std::lround(share_ * queue_->threads))); }
@@ -131,6 +138,7 @@ class EmulatedExecutor {
 
   DeviceQueue* queue_;
   double share_;
+  std::vector<std::byte> started_;  ///< what finish_download() takes
 };
 
 static_assert(kernels::device::Executor<EmulatedExecutor>);

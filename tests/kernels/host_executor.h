@@ -90,6 +90,11 @@ class HostExecutor {
   void download(void* to_host, const void* from_device, std::size_t bytes) {
     copy(to_host, from_device, bytes);
   }
+  void start_download(const void* from_device, std::size_t bytes) {
+    started_.resize(bytes);
+    copy(started_.data(), from_device, bytes);
+  }
+  void finish_download(void* to_host, std::size_t bytes) { copy(to_host, started_.data(), bytes); }
 
  private:
   static void copy(void* to, const void* from, std::size_t bytes) {
@@ -100,6 +105,7 @@ class HostExecutor {
 
   int threads_;
   std::mt19937_64 random_;
+  std::vector<std::byte> started_;  ///< what finish_download() takes
 };
 
 static_assert(device::Executor<HostExecutor>);

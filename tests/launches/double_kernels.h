@@ -55,6 +55,11 @@ class CountingExecutor {
     refuse_in_recording("a download");
     launch(1, [=](HostExecutor& host) { host.download(to_host, from_device, bytes); });
   }
+  void start_download(const void* from_device, std::size_t bytes) {
+    refuse_in_recording("a download");
+    launch(1, [=](HostExecutor& host) { host.start_download(from_device, bytes); });
+  }
+  void finish_download(void* to_host, std::size_t bytes) { executor_.finish_download(to_host, bytes); }
 
   /// Runs `act` with the host's executor, now or at each replay, as that many launches.
   template <class Act>

@@ -315,22 +315,23 @@ TEST(HostMachine, CallsTheNextStagesWhileTheDeviceWorks) {
   HostMachine machine(0, device.work());
   const auto first = machine.start(Stage::train, 0, {});
   const auto second = machine.start(Stage::train, 1, std::array{first});
-  machine.start(Stage::train, 2, std::array{second});
+  const auto third = machine.start(Stage::train, 2, std::array{second});
+  machine.start(Stage::train, 3, std::array{third});
   device.open();
-  device.wait_for_call(1);
-  const auto late = machine.start(Stage::device_batch, 3, std::array{second});
+  device.wait_for_call(2);
+  const auto late = machine.start(Stage::device_batch, 4, std::array{third});
   wait_a_little();
-  EXPECT_FALSE(device.is_called(2)) << "two stages are in flight";
+  EXPECT_FALSE(device.is_called(3)) << "three stages are in flight";
   EXPECT_FALSE(machine.done(first));
   device.end(0);
   machine.wait_any(std::array{first});
-  device.wait_for_call(2);
+  device.wait_for_call(3);
   EXPECT_FALSE(machine.done(second));
-  for (const std::int64_t position : {1, 2}) {
+  for (const std::int64_t position : {1, 2, 3}) {
     device.end(position);
   }
   machine.wait_any(std::array{late});
-  EXPECT_TRUE(machine.done(second));
+  EXPECT_TRUE(machine.done(third));
 }
 
 TEST(HostMachine, OtherEnginesWaitUntilTheDeviceIsDone) {

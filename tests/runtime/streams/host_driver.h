@@ -175,11 +175,31 @@ class StreamExecutor {
     stream_->start([=] { kernels::HostExecutor().download(to_host, from_device, bytes); });
     stream_->wait();
   }
+  void start_download(const void* from_device, std::size_t bytes) {
+    ++world_->counts.downloads;
+    started_ = std::make_shared<StartedDownload>(bytes);
+    stream_->start([from_device, bytes, to = started_] {
+      kernels::HostExecutor().download(to->bytes.data(), from_device, bytes);
+      to->is_done = true;
+    });
+  }
+  void finish_download(void* to_host, std::size_t bytes) {
+    ++world_->counts.waits;
+    stream_->wait_until([&] { return started_->is_done.load(); });
+    std::memcpy(to_host, started_->bytes.data(), bytes);
+  }
 
  private:
+  struct StartedDownload {
+    explicit StartedDownload(std::size_t size) : bytes(size) {}
+    std::vector<std::byte> bytes;
+    std::atomic<bool> is_done = false;
+  };
+
   std::shared_ptr<HostWorld> world_;
   std::shared_ptr<HostStream> stream_;
   std::uint64_t seed_ = 0;
+  std::shared_ptr<StartedDownload> started_;
 };
 
 struct StreamHardware {

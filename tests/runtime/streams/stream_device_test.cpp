@@ -180,6 +180,15 @@ TEST_F(StreamDeviceTest, KeepsABatchUntilItIsTrained) {
   }
 }
 
+TEST_F(StreamDeviceTest, WaitsForTheSizesOfABatchAndNotForItsFeatures) {
+  open();
+  (void)prepare();  // tells what batches need
+  auto batch = prepare();
+  EXPECT_FALSE(batch.work->is_done());
+  EXPECT_EQ(counts_of([&] { (void)device_->train(std::move(batch), [](const auto&) {}); }).orders, 0)
+      << "the same stream gathers and trains";
+}
+
 /// The host waits for the sizes of the sample; its stream does for the batch.
 TEST_F(StreamDeviceTest, OrdersTrainingBehindABatchOfAnotherStreamWithoutAWait) {
   plan_.schedule = plan::Schedule::pipelined;
@@ -386,7 +395,8 @@ TEST_F(StreamDeviceTest, TellsOfPinnedCopies) {
 TEST_F(StreamDeviceTest, PreparesABatchByFewLaunchesAndOneWait) {
   open();
   (void)device_->prepare(key(0), seeds(0));  // allocates the sampler's memory, and tells what batches need
-  const auto batch = counts_of([&] { (void)device_->prepare(key(0), seeds(0)); });
+  DeviceBatch prepared;
+  const auto batch = counts_of([&] { prepared = device_->prepare(key(0), seeds(0)); });
   constexpr std::int64_t of_a_hop = 2 + 2 * 2;  // passes, and two prefix sums
   constexpr std::int64_t of_a_batch = 4;        // clears the table, inserts the seeds; writes ids, features
   EXPECT_LE(batch.kernels, std::ssize(job_.fanouts) * of_a_hop + of_a_batch);
