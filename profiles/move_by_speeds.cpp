@@ -104,6 +104,7 @@ class BySpeeds {
     scale(after().parts.cache_choices_s, factor.value_or(1));
     scale(after().parts.halo_entry_s, factor.value_or(1));
     move_points(&WorkloadProfile::cpu_batch_speedup, work);
+    move_points(&WorkloadProfile::cpu_sample_speedup, sampling_work(before()));
     move_points(&WorkloadProfile::worker_efficiency, work);
   }
 

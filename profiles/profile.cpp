@@ -80,6 +80,7 @@ void check(const Profile& profile, const std::string& where) {
   }
   check_scaling(workload.worker_efficiency, path + ".worker_efficiency");
   check_scaling(workload.cpu_batch_speedup, path + ".cpu_batch_speedup");
+  check_scaling(workload.cpu_sample_speedup, path + ".cpu_sample_speedup");
   check_scaling(workload.train_speedup, path + ".train_speedup");
   check_scaling(workload.device_batch_speedup, path + ".device_batch_speedup");
   check_part(workload.parts.cpu_sample_s, workload.cpu_batch.mean_s, path + ".parts.cpu_sample_s",

@@ -520,7 +520,9 @@ struct WorkloadProfile {
   double device_batch_link_s = 0;
   std::vector<ScalingPoint> worker_efficiency;  ///< w workers prepare w * value / cpu_batch.mean_s batches/s
   std::vector<ScalingPoint> cpu_batch_speedup;  ///< of a batch that a worker's threads share
-  std::vector<ScalingPoint> train_speedup;      ///< train takes train.mean_s / value with that many threads
+  /// Of the sampling alone of such a batch, which scales worse than gathering; empty: as the whole.
+  std::vector<ScalingPoint> cpu_sample_speedup;
+  std::vector<ScalingPoint> train_speedup;  ///< train takes train.mean_s / value with that many threads
   std::vector<ScalingPoint> device_batch_speedup;
   StageParts parts;
   std::optional<EvaluationProfile> evaluation{};  ///< absent without validation vertices
@@ -554,6 +556,7 @@ struct WorkloadProfile {
     f("device_batch_link_s", self.device_batch_link_s, base::non_negative);
     f("worker_efficiency", self.worker_efficiency);
     f("cpu_batch_speedup", self.cpu_batch_speedup);
+    f("cpu_sample_speedup", self.cpu_sample_speedup);
     f("train_speedup", self.train_speedup);
     f("device_batch_speedup", self.device_batch_speedup);
     f("parts", self.parts);

@@ -6,6 +6,7 @@
 
 #include "base/interleave.h"
 #include "graph/epoch_order.h"
+#include "plan/cached_rows.h"
 #include "plan/disk_plans.h"
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/cache/preferred_rows.h"
@@ -104,7 +105,7 @@ void Stages::take_plan(const plan::Plan& plan) {
     }
   }
   cache_slots_.clear();
-  if (leaves_out_cached_rows(plan) && devices_.front()->has_link()) {
+  if (plan::leaves_out_cached_rows(plan) && devices_.front()->has_link()) {
     cache_slots_ = slots_of(placed_->graph.num_vertices(), preferred_rows(placed_->graph, plan));
   }
   thread_cores_ = thread_cores(plan);  // determined here, as a pinned worker only sees its own core

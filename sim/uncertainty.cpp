@@ -30,9 +30,10 @@ constexpr std::array<NamedStage, 4> stages{{{"CPU preparation", &WorkloadProfile
                                             {"device preparation", &WorkloadProfile::device_batch},
                                             {"training", &WorkloadProfile::train}}};
 
-constexpr std::array<std::vector<ScalingPoint> WorkloadProfile::*, 4> speedups{
+constexpr std::array<std::vector<ScalingPoint> WorkloadProfile::*, 5> speedups{
     {&WorkloadProfile::worker_efficiency, &WorkloadProfile::cpu_batch_speedup,
-     &WorkloadProfile::train_speedup, &WorkloadProfile::device_batch_speedup}};
+     &WorkloadProfile::cpu_sample_speedup, &WorkloadProfile::train_speedup,
+     &WorkloadProfile::device_batch_speedup}};
 
 static_assert(stages.size() + speedups.size() == EpochErrors::num_sources);
 

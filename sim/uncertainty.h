@@ -12,7 +12,7 @@ namespace gnomon::sim {
 /// How uncertain a plan's predicted epoch is.
 struct EpochErrors {
   /// The times of the four stages, then the four lists of speed-ups by threads and workers.
-  static constexpr std::size_t num_sources = 8;
+  static constexpr std::size_t num_sources = 9;
   double epoch_s = 0;
   /// The change of the epoch if one of them is slower by the half width of its 95 % confidence interval: 0
   /// for what the plan does not use or hides behind something else. Two plans on one profile are predicted

@@ -147,6 +147,7 @@ std::string scaling_text(const profiles::WorkloadProfile& workload) {
   }
   return scaling_text("CPU preparation with", together) +
          scaling_text("a mini-batch shared by", workload.cpu_batch_speedup) +
+         scaling_text("its sampling shared by", workload.cpu_sample_speedup) +
          scaling_text("device preparation with", workload.device_batch_speedup) +
          scaling_text("training with", workload.train_speedup);
 }

@@ -121,6 +121,9 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
         [this](Measured& measured, std::int64_t epoch) { measure_structure(measured, epoch); });
   }
   parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_fused(measured, epoch); });
+  if (has_link()) {
+    parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_sampling(measured, epoch); });
+  }
   if (bench_.executes_graphs()) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_graphs(measured, epoch); });
   }
@@ -208,7 +211,7 @@ std::optional<double> Rounds::train_beside_preparation() {
 
 /// The middle of an epoch that prepares on the device, beside training.
 std::vector<StageSpan> Rounds::device_pipeline(std::int64_t epoch) {
-  constexpr std::int64_t batches = 36;
+  constexpr std::int64_t batches = 72;
   return steady_part(
       bench_.pipelined({plan::Route::device, 1, measured_prepare_share}, epoch, next_batches(batches)));
 }
@@ -383,6 +386,29 @@ void Rounds::measure_structure(Measured& measured, std::int64_t epoch) {
   prepare_on_cpu(0, warm_ups + count);
   const auto spans = warm_in_turn({Stage::transfer, Stage::device_gather, Stage::train}, 0, warm_ups, count);
   measured.structure_transfer.add(mean_of(spans, Stage::transfer) / alone_s(Stage::transfer));
+  bench_.gather_on_device(false);
+}
+
+/// Workers sample mini-batches whose features the device gathers: one thread alone, then several that share
+/// each.
+void Rounds::measure_sampling(Measured& measured, std::int64_t epoch) {
+  bench_.gather_on_device(true);
+  double alone_s = 0;
+  for (const int threads : base::doubling(cores_)) {
+    bench_.share_batches(threads);
+    bench_.begin(epoch, next_batches(chunk_ + 1));
+    const auto spans = warm_in_turn({Stage::cpu_batch}, 0, 1, chunk_);
+    const double sample_s = mean_of(spans, Stage::cpu_batch);
+    if (threads > 1) {
+      measured.cpu_sample_speedup[threads].add(alone_s / sample_s);
+      continue;
+    }
+    alone_s = sample_s;
+    for (const StageSpan& span : spans) {
+      measured.cpu_sample.add(seconds(span));
+    }
+  }
+  bench_.share_batches(1);
   bench_.gather_on_device(false);
 }
 

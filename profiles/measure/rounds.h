@@ -35,13 +35,14 @@ struct Measured {
   Ratio train_beside_device_batch, device_batch_beside_train;  ///< of a device that prepares beside training
   Ratio prepare_share;  ///< preparation on a share of a GPU over preparation on all of it
   Ratio train_beside_train, device_batch_beside_device_batch;  ///< of two devices
-  Series device_sample;                                        ///< device_batch without gathering
+  Series cpu_sample, device_sample;        ///< cpu_batch and device_batch without gathering
   Ratio structure_transfer;                ///< copying a mini-batch without features over all of it
   Ratio fused_train;                       ///< training on stored feature rows over training on gathered ones
   Ratio graphs_train;                      ///< training by recorded launches over training without
   std::map<int, Ratio> worker_efficiency;  ///< by number of workers: time alone over time together
   std::map<int, Ratio> cpu_batch_speedup;  ///< by number of threads that share a batch
-  std::map<int, Ratio> train_speedup;      ///< by number of threads: time with one over time with all
+  std::map<int, Ratio> cpu_sample_speedup;
+  std::map<int, Ratio> train_speedup;  ///< by number of threads: time with one over time with all
   std::map<int, Ratio> device_batch_speedup;
   /// The epoch's last mini-batch, if it is smaller, relative to a full one: its stage times and sizes.
   std::array<Ratio, schedule::num_basic_stages> partial;
@@ -139,6 +140,7 @@ class Rounds {
   void measure_alone(Measured& measured, std::int64_t epoch);
   void measure_partial(Measured& measured, std::int64_t epoch);
   void measure_structure(Measured& measured, std::int64_t epoch);
+  void measure_sampling(Measured& measured, std::int64_t epoch);
   void measure_fused(Measured& measured, std::int64_t epoch);
   void measure_graphs(Measured& measured, std::int64_t epoch);
   void measure_side_by_side(Measured& measured, std::int64_t epoch);

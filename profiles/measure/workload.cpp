@@ -130,6 +130,9 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
   add_points(workload.worker_efficiency, measured.worker_efficiency);
   add_points(workload.device_batch_speedup, measured.device_batch_speedup);
   add_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup);
+  if (!measured.cpu_sample_speedup.empty()) {
+    add_points(workload.cpu_sample_speedup, measured.cpu_sample_speedup);
+  }
   add_points(workload.train_speedup, measured.train_speedup);
 }
 
@@ -165,8 +168,11 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   return workload;
 }
 
-/// The sampling part of device_batch.
+/// The sampling parts of cpu_batch and device_batch, where stages that only sample were measured.
 void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
+  if (measured.cpu_sample.count() > 0) {
+    workload.parts.cpu_sample_s = std::min(measured.cpu_sample.mean(), workload.cpu_batch.mean_s);
+  }
   if (measured.device_sample.count() > 0) {
     workload.parts.device_sample_s = std::min(measured.device_sample.mean(), workload.device_batch.mean_s);
   }

@@ -8,12 +8,6 @@
 
 namespace gnomon::runtime {
 
-bool prefers_cached(const plan::Plan& plan) { return plan.bias > 1 && plan.cache.is_used(); }
-
-bool leaves_out_cached_rows(const plan::Plan& plan) {
-  return prefers_cached(plan) && plan.uses_cpu_route() && !plan.prepares_samples();
-}
-
 std::vector<graph::VertexId> preferred_rows(const graph::Graph& graph, const plan::Plan& plan) {
   const auto uses = graph::out_degrees<std::int64_t>(graph);
   std::vector<graph::VertexId> order(uses.size());

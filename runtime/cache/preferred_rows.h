@@ -8,13 +8,6 @@
 
 namespace gnomon::runtime {
 
-/// Whether a plan's draws are biased towards neighbours whose feature rows its cache holds (A3GNN), so that
-/// the cache's content must be known before the first mini-batch is sampled.
-bool prefers_cached(const plan::Plan& plan);
-
-/// Whether the plan's CPU workers omit the rows that the device's cache holds.
-bool leaves_out_cached_rows(const plan::Plan& plan);
-
 /// Returns the vertices whose feature rows the cache of a biased plan holds: the share plan.cache.budget of
 /// all vertices with the highest out-degrees; ties go to the lower ids. A pure function of plan and graph.
 std::vector<graph::VertexId> preferred_rows(const graph::Graph& graph, const plan::Plan& plan);

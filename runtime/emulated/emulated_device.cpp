@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "nn/sparse/stored_features.h"
+#include "plan/cached_rows.h"
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/cache/cache_parts.h"
 #include "runtime/cache/entry_costs.h"
-#include "runtime/cache/preferred_rows.h"
 #include "runtime/emulated/sharded_cache.h"
 #include "runtime/emulated/tensor_count.h"
 #include "runtime/preparation/complete_rows-inl.h"
@@ -60,7 +60,7 @@ void EmulatedDevice::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
   macro_graphs_.clear();
   with_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });
   graph_ = std::move(graph);
-  rows_ = leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
+  rows_ = plan::leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
 }
 
 at::Tensor EmulatedDevice::copied(const at::Tensor& tensor) const {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/epoch_order.h"
+#include "plan/cached_rows.h"
 #include "runtime/cache/cache_choice.h"
 #include "runtime/cache/fill_cache-inl.h"
 #include "runtime/cache/preferred_rows.h"
@@ -33,7 +34,7 @@ void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
   const std::lock_guard lock(mutex_);
   const bool moves = graph != placed_ || plan.topology != plan_.topology || plan.features != plan_.features;
   const bool new_cache = moves || !(plan.cache == plan_.cache) || reads_cache(plan) != reads_cache(plan_) ||
-                         prefers_cached(plan) != prefers_cached(plan_) ||
+                         plan::prefers_cached(plan) != plan::prefers_cached(plan_) ||
                          plan.device_memory_bytes != plan_.device_memory_bytes ||
                          (reads_cache(plan) && may_take_more(plan, plan_));
   const bool new_kernels =
@@ -50,8 +51,8 @@ void Preparation<H>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pla
     placed_ = std::move(graph);
   }
   if (new_cache) {
-    is_preferred_due_ = reads_cache(plan_) && prefers_cached(plan_);
-    is_cache_due_ = reads_cache(plan_) && !prefers_cached(plan_);
+    is_preferred_due_ = reads_cache(plan_) && plan::prefers_cached(plan_);
+    is_cache_due_ = reads_cache(plan_) && !plan::prefers_cached(plan_);
     filled_bytes_.reset();
     if (graph_) {
       drop_cache(*graph_);

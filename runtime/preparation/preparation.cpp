@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "runtime/cache/preferred_rows.h"
+#include "plan/cached_rows.h"
 
 namespace gnomon::runtime {
 
 bool reads_graph(const plan::Plan& plan) {
   return plan.schedule != plan::Schedule::macro_batch &&
-         (plan.uses_device_route() || plan.prepares_samples() || leaves_out_cached_rows(plan));
+         (plan.uses_device_route() || plan.prepares_samples() || plan::leaves_out_cached_rows(plan));
 }
 
 bool reads_cache(const plan::Plan& plan) { return plan.cache.is_used() && reads_graph(plan); }

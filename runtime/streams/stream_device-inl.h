@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "nn/models.h"
+#include "plan/cached_rows.h"
 #include "runtime/batch/batch_tensors.h"
-#include "runtime/cache/preferred_rows.h"
 #include "runtime/preparation/complete_rows-inl.h"
 #include "runtime/preparation/preparation-inl.h"
 #include "runtime/speed/bandwidth.h"
@@ -58,7 +58,7 @@ void StreamDevice<D>::take_plan(const plan::Plan& plan, std::shared_ptr<const Pl
   driver_.limit_memory(max_bytes());
   with_memory("placing the graph", [&] { preparation_.take_plan(plan, graph); });
   graph_ = std::move(graph);
-  rows_ = leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
+  rows_ = plan::leaves_out_cached_rows(plan) ? preparation_.rows() : kernels::device::Rows{};
 }
 
 /// The slot is returned to its pool when it has been read.

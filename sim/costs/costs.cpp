@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "plan/cached_rows.h"
 #include "plan/disk_plans.h"
 #include "profiles/catalog.h"
 #include "profiles/scaling.h"
@@ -181,8 +182,9 @@ class Costing {
     return biased_hit_share(hit_share(accesses, plan_.cache.policy, share), plan_.bias);
   }
 
-  /// Cached rows and lists are not read over the link to the host, nor gathered or copied by the CPU; they
-  /// are read from the device's memory or, in linked devices' parts, over the links between devices.
+  /// The device does not read cached rows and lists over the link to the host, but from its memory or, in
+  /// linked devices' parts, over the links between devices. The CPU gathers and copies all rows, unless it
+  /// knows what is cached.
   void answer_from_cache() {
     if (!plan_.cache.is_used() || plan_.cache.place != Home::device || !has_device_) {
       return;
@@ -194,11 +196,10 @@ class Costing {
     const double lists_link_s = halves_.device_sample_link_s;
     move_from_link(halves_.device_gather_s, halves_.device_gather_link_s, rows);
     move_from_link(halves_.device_sample_s, halves_.device_sample_link_s, lists);
-    halves_.cpu_gather_s *= 1 - rows;
-    halves_.feature_bytes -= answered;
-    if (plan_.bias > 1 && plan_.uses_cpu_route()) {  // the position of each row, cached or copied
-      constexpr double place_bytes = sizeof(std::int64_t) + sizeof(std::int32_t);
-      halves_.feature_bytes += place_bytes * workload_.batch_vertices;
+    if (plan::leaves_out_cached_rows(plan_)) {
+      constexpr double place_bytes = sizeof(std::int64_t) + sizeof(std::int32_t);  // cached or copied
+      halves_.cpu_gather_s *= 1 - rows;
+      halves_.feature_bytes += place_bytes * workload_.batch_vertices - answered;
     }
     const auto bandwidth = profile_.machine.device.memory_bandwidth_bytes_per_s;
     halves_.device_gather_s += bandwidth ? answered / *bandwidth : 0;
@@ -331,7 +332,6 @@ class Costing {
     const bool by_trainer = plan_.prepares_samples();
     const double workers =
         profiles::worker_efficiency_at(workload_.worker_efficiency, plan_.workers * plan_.worker_threads);
-    const double sharing = profiles::speedup_at(workload_.cpu_batch_speedup, plan_.worker_threads);
     const double batch_speedup = preparing_speedup(workload_, plan::preparing_threads(plan_));
     const double unaligned =
         plan_.unaligned_reads
@@ -340,8 +340,7 @@ class Costing {
     const double extra_link_s = halves_.device_gather_link_s * (unaligned - 1);
     const double gather_s = halves_.device_gather_s + extra_link_s;
     const double gather_link_s = halves_.device_gather_link_s + extra_link_s;
-    costs().cpu_batch_s =
-        (halves_.cpu_sample_s + (by_trainer ? 0 : halves_.cpu_gather_s)) / (workers * sharing);
+    costs().cpu_batch_s = (shared_sample_s() + (by_trainer ? 0 : shared_gather_s())) / workers;
     costs().group_prepare_s /= workers;
     const double copied = share_of_copy(by_trainer);
     costs().transfer_s = workload_.transfer.mean_s * copied;
@@ -356,6 +355,28 @@ class Costing {
       prepare(costs().device_gather_s, costs().device_gather_link_s, costs().device_gather_peer_s, gather_s,
               gather_link_s, peer_s_, batch_speedup);
     }
+  }
+
+  /// The time that a worker's threads take together to sample a mini-batch.
+  double shared_sample_s() const {
+    const auto& measured = workload_.cpu_sample_speedup;
+    return halves_.cpu_sample_s /
+           profiles::speedup_at(measured.empty() ? workload_.cpu_batch_speedup : measured,
+                                plan_.worker_threads);
+  }
+
+  /// The same to gather its features, which scales as what the measured sampling leaves of the whole.
+  double shared_gather_s() const {
+    const auto whole = halves_of(workload_);
+    const double speedup = profiles::speedup_at(workload_.cpu_batch_speedup, plan_.worker_threads);
+    if (workload_.cpu_sample_speedup.empty() || whole.cpu_gather_s <= 0) {
+      return halves_.cpu_gather_s / speedup;
+    }
+    const double sampling_s =
+        whole.cpu_sample_s / profiles::speedup_at(workload_.cpu_sample_speedup, plan_.worker_threads);
+    const double gathering_s = std::max(workload_.cpu_batch.mean_s / speedup - sampling_s,
+                                        whole.cpu_gather_s / std::max(1, plan_.worker_threads));
+    return halves_.cpu_gather_s / whole.cpu_gather_s * gathering_s;
   }
 
   /// Mini-batches of macro-batches are smaller on average, and more.

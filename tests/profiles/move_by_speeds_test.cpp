@@ -110,6 +110,7 @@ MachineSpeeds with_all_cores(MachineSpeeds speeds, double speedup) {
 TEST(MoveBySpeeds, SpeedupsOfThreadsMoveByThoseOfTheProbes) {
   auto profile = measured_on_host();
   profile.workload.cpu_batch_speedup = {{1, 1}, {2, 1.5}, {4, 2.5}};
+  profile.workload.cpu_sample_speedup = {{1, 1}, {4, 2}};
   profile.workload.worker_efficiency = {{1, 1}, {2, 0.9}, {4, 0.8}};
   const auto from = with_all_cores(test::uniform_speeds(1e9), 3);
   const auto to = with_all_cores(test::uniform_speeds(2e9), 2);
@@ -118,6 +119,7 @@ TEST(MoveBySpeeds, SpeedupsOfThreadsMoveByThoseOfTheProbes) {
   EXPECT_NEAR(workload.cpu_batch_speedup[2].value, 2.5 * 2 / 3, 1e-12);
   EXPECT_GT(workload.cpu_batch_speedup[2].interval.value(), 0.1) << "moved, and therefore uncertain";
   EXPECT_EQ(workload.cpu_batch_speedup[0].interval.value(), 0);
+  EXPECT_NEAR(workload.cpu_sample_speedup[1].value, 2.0 * 2 / 3, 1e-12);
   EXPECT_NEAR(workload.worker_efficiency[2].value, 0.8 * 2 / 3, 1e-12);
   EXPECT_EQ(workload.worker_efficiency[0].value, 1);
 }

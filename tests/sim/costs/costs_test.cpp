@@ -138,12 +138,41 @@ TEST(Costs, ACacheOnTheDeviceAnswersRows) {
   const auto costs = costs_of_plan(with_room(gpu_profile(), plan, 0.5), plan).costs;
   EXPECT_NEAR(costs.device_batch_s, 8.5, near_s);
   EXPECT_NEAR(costs.device_batch_link_s, 3.5, near_s);
-  // By the CPU route it gathers and copies the other half: 4 + 6 / 2, and 4.4 * 2,400 / 4,400.
-  plan = by_cpu();
+}
+
+TEST(Costs, WorkersLeaveOutTheRowsOfACacheThatTheyKnow) {
+  Plan plan = by_cpu();
   plan.cache.policy = CachePolicy::random;
-  const auto cpu = costs_of_plan(with_room(gpu_profile(), plan, 0.5), plan).costs;
-  EXPECT_NEAR(cpu.cpu_batch_s, 7, near_s);
-  EXPECT_NEAR(cpu.transfer_s, 2.4, near_s);
+  const auto unknown = costs_of_plan(with_room(gpu_profile(), plan, 0.5), plan).costs;
+  EXPECT_NEAR(unknown.cpu_batch_s, 10, near_s);
+  EXPECT_NEAR(unknown.transfer_s, 4.4, near_s);
+  // Odds of 1 : 1 become 2 : 1, so that a third of the rows is gathered, 4 + 6 / 3, and copied with 12 bytes
+  // for each of 40 rows, cached or not.
+  plan.exact = false;
+  plan.cache.budget = 0.5;
+  plan.bias = 2;
+  const auto known = costs_of_plan(with_room(gpu_profile(), plan, 0.5), plan).costs;
+  EXPECT_NEAR(known.cpu_batch_s, 6, near_s);
+  EXPECT_NEAR(known.transfer_s, (400 + 4000.0 / 3 + 480) / 1000, near_s);
+}
+
+TEST(Costs, SamplingAndGatheringGainByThreadsAsTheyWereMeasured) {
+  auto profile = gpu_profile();
+  profile.workload.cpu_batch_speedup = {{1, 1}, {2, 1.6}};
+  Plan plan = by_cpu();
+  plan.worker_threads = 2;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_s, 10 / 1.6, near_s);
+  plan.gather = Gather::trainer;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_s, 4 / 1.6, near_s) << "as the whole";
+  // Of 6.25 s together, 3.2 s are sampling.
+  profile.workload.cpu_sample_speedup = {{1, 1}, {2, 1.25}};
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_s, 3.2, near_s);
+  plan.gather = Gather::sampler;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_s, 10 / 1.6, near_s)
+      << "as the whole was measured";
+  // Sampling would leave 0.25 s for what takes two threads 3 s at best.
+  profile.workload.cpu_sample_speedup = {{1, 1}, {2, 4.0 / 6}};
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.cpu_batch_s, 6 + 3, near_s);
 }
 
 TEST(Costs, BiasDrawsCachedNeighboursMoreOften) {
