@@ -47,8 +47,9 @@ std::string verification_text(const tuner::VerificationResult& result) {
                    verified.relative_error ? format_percent(*verified.relative_error) : "-",
                    std::to_string(verified.turns)});
   }
-  return table.text() + fmt::format("{} real runs of {} mini-batches, which are the first of the training\n",
-                                    result.turns, result.turn_batches);
+  return table.text() +
+         fmt::format("{} real runs of {} mini-batches in all, which are the first of the training\n",
+                     result.turns, result.batches);
 }
 
 std::string autotuning_text(const tuner::Autotuning& result) {

@@ -24,7 +24,6 @@ std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const pro
   const auto predicted_s = [&](const plan::Plan& plan, std::int64_t batches) {
     return sim::predict(simulator, shortened(profile, batches), plan).epoch_s;
   };
-  turn_batches = 1;
   std::vector<Entrant> entrants;
   for (const auto& plan : plans) {
     entrants.push_back({plan, predicted_s(plan, epoch_batches), 0});

@@ -18,9 +18,9 @@ inline PlanKey key_of(const plan::Plan& plan) {
   return {plan.schedule, plan.route, plan.workers, plan.device_threads};
 }
 
-/// Returns an entrant for each plan, with its predicted epoch and turn. Sets `turn_batches`, the mini-batches
-/// of a turn, to the maximum that any plan needs; behind a link all slots are used twice, as pinning the
-/// memory of one takes longer than a mini-batch.
+/// Returns an entrant for each plan, with its predicted epoch and turn. Raises `turn_batches`, the
+/// mini-batches of a turn, to the maximum that any plan needs; behind a link all slots are used twice, as
+/// pinning the memory of one takes longer than a mini-batch.
 std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const profiles::Profile& profile,
                                  sim::Simulator& simulator, std::int64_t& turn_batches);
 

@@ -8,6 +8,7 @@
 #include "plan/disk_plans.h"
 #include "plan/exactness.h"
 #include "plan/rules.h"
+#include "tuner/run/plan_changes.h"
 #include "tuner/run/turns.h"
 #include "tuner/search/candidate.h"
 #include "tuner/search/preference.h"
@@ -18,25 +19,24 @@ namespace {
 constexpr std::size_t max_plans = 6;
 constexpr double race_share = 0.01;  ///< maximum cost of a race as a share of the training, if it is long
 
-RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job, std::int64_t turn_batches) {
+constexpr int max_races = 3;
+
+RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job) {
   RaceTerms terms;
   terms.epoch_batches = profile.workload.batches;
   terms.training_batches = profile.workload.batches * job.epochs;
-  terms.turn_batches = turn_batches;
   terms.max_share = std::max(terms.max_share, race_share * job.epochs);
   terms.model_error = profile.prediction_error.value_or(terms.model_error);
   return terms;
 }
 
-/// The plans to run for real on the profile's machine. If it has several NUMA nodes, other placements of the
-/// predicted plan replace the slowest of the others.
-std::vector<plan::Plan> entering(const profiles::Profile& profile, const Tuning& tuning) {
-  const auto cores = profiles::cores_of(profile);
-  auto plans = plans_to_verify(tuning, cores);
-  if (plans.empty() || profile.machine.cpu.node_cores.size() < 2) {
-    return plans;
+/// Of the plans to verify, those that are run first. If the profile's machine has several NUMA nodes, other
+/// placements of the predicted plan replace the slowest of the others.
+std::vector<plan::Plan> entering(const profiles::Profile& profile, std::vector<plan::Plan> plans) {
+  std::vector<plan::Plan> placed;
+  if (!plans.empty() && profile.machine.cpu.node_cores.size() > 1) {
+    placed = placed_otherwise(plans.front(), profiles::cores_of(profile));
   }
-  const auto placed = placed_otherwise(plans.front(), cores);
   plans.resize(std::min(plans.size(), max_plans - placed.size()));
   plans.insert(plans.end(), placed.begin(), placed.end());
   return plans;
@@ -89,7 +89,6 @@ std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores&
     const auto first = chosen.begin() + static_cast<std::ptrdiff_t>(preferred(chosen, cores));
     std::rotate(chosen.begin(), first, first + 1);
   }
-  chosen.resize(std::min(chosen.size(), max_plans));
   std::vector<plan::Plan> plans;
   for (const auto& candidate : chosen) {
     plans.push_back(candidate.plan);
@@ -101,25 +100,75 @@ Verification::Verification(const profiles::Profile& profile, const Tuning& tunin
                            sim::Simulator& simulator)
     : profile_(profile),
       simulator_(simulator),
-      entrants_(entrants_of(entering(profile, tuning), profile, simulator, turn_batches_)),
-      race_(entrants_, terms_of(profile, job, turn_batches_)) {}
+      others_(plans_to_verify(tuning, profiles::cores_of(profile))),
+      terms_(terms_of(profile, job)) {
+  entrants_ = entrants_of(entering(profile, others_), profile, simulator, terms_.turn_batches);
+  for (const auto& entrant : entrants_) {
+    predicted_s_.push_back(entrant.epoch_s);
+  }
+  start_race();
+}
+
+/// Of entrants_.
+void Verification::start_race() {
+  std::erase_if(others_, [this](const plan::Plan& other) {
+    return std::any_of(entrants_.begin(), entrants_.end(), [&](const Entrant& e) { return e.plan == other; });
+  });
+  race_.emplace(entrants_, terms_);
+  ++races_;
+}
 
 runtime::Stretch Verification::next_stretch(std::int64_t left) {
-  in_turn_ = !race_.is_over() && left >= turn_batches_;
-  return in_turn_ ? runtime::Stretch{race_.next().plan, turn_batches_}
-                  : runtime::Stretch{race_.best().plan, left};
+  in_turn_ = !race_->is_over() && left >= terms_.turn_batches;
+  return in_turn_ ? runtime::Stretch{race_->next().plan, terms_.turn_batches}
+                  : runtime::Stretch{race_->best().plan, left};
 }
 
 void Verification::on_stretch(const runtime::StretchReport& report) {
+  terms_.training_batches -= report.stretch.batches;
   if (!in_turn_) {
-    race_.skip(report.stretch.batches);
+    race_->skip(report.stretch.batches);
     return;
   }
-  if (race_.counts()) {
+  if (race_->counts()) {
     runs_.push_back({report.stretch.plan, report.stretch.batches, report.timeline});
   }
   // Plans that go on keep their caches.
-  race_.tell({report.log.seconds() - report.filling_s, relative_error(report.timeline)});
+  race_->tell({report.log.seconds() - report.filling_s, relative_error(report.timeline)});
+  if (race_->is_over() && races_ < max_races) {
+    race_others();
+  }
+}
+
+/// Lets the best plan so far, with its measured times, race plans that the corrected profile promises to be
+/// faster. These predictions are trusted as far as that of the best plan was right.
+void Verification::race_others() {
+  const auto result = this->result();
+  const auto& best = result.plans.front();
+  if (!best.measured_s || others_.empty()) {
+    return;
+  }
+  auto corrected = profile_;
+  corrected.corrections = corrections();
+  auto terms = terms_;
+  auto entrants =
+      entrants_of(promising_plans(corrected, others_, best.plan), corrected, simulator_, terms.turn_batches);
+  std::erase_if(entrants,
+                [&](const Entrant& e) { return e.plan != best.plan && e.epoch_s >= *best.measured_s; });
+  if (entrants.size() < 2) {
+    return;
+  }
+  entrants_ = std::move(entrants);
+  predicted_s_ = {best.predicted_s};
+  for (std::size_t e = 1; e < entrants_.size(); ++e) {
+    predicted_s_.push_back(entrants_[e].epoch_s);
+  }
+  entrants_.front().turn_s *= *best.measured_s / entrants_.front().epoch_s;
+  entrants_.front().epoch_s = *best.measured_s;
+  terms.model_error = std::max(terms.model_error, std::abs(std::log(*best.measured_s / best.predicted_s)));
+  terms_ = terms;
+  earlier_ = result;
+  start_race();
 }
 
 std::optional<profiles::Corrections> Verification::corrections() const {
@@ -132,9 +181,9 @@ std::optional<profiles::Corrections> Verification::corrections() const {
 VerificationResult Verification::result() const {
   VerificationResult result;
   result.best = best();
-  for (const auto& [number, epoch_s, error, turns] : race_.standings()) {
+  for (const auto& [number, epoch_s, error, turns] : race_->standings()) {
     VerifiedPlan verified{.plan = entrants_[number].plan,
-                          .predicted_s = entrants_[number].epoch_s,
+                          .predicted_s = predicted_s_[number],
                           .measured_s = {},
                           .relative_error = {},
                           .turns = turns};
@@ -146,10 +195,15 @@ VerificationResult Verification::result() const {
     }
     result.plans.push_back(std::move(verified));
   }
-  result.turns = race_.num_turns();
-  result.turn_batches = turn_batches_;
-  result.seconds = race_.seconds();
-  result.extra_s = race_.extra_s();
+  for (const auto& before : earlier_.plans) {
+    if (before.plan != entrants_.front().plan) {
+      result.plans.push_back(before);
+    }
+  }
+  result.turns = earlier_.turns + race_->num_turns();
+  result.batches = earlier_.batches + terms_.turn_batches * race_->num_turns();
+  result.seconds = earlier_.seconds + race_->seconds();
+  result.extra_s = earlier_.extra_s + race_->extra_s();
   return result;
 }
 
@@ -167,7 +221,7 @@ base::Json to_document(const VerificationResult& result) {
     }
     plans.push_back(std::move(entry));
   }
-  return {{"best", result.best.name},  {"real_runs", result.turns}, {"real_batches", result.batches()},
+  return {{"best", result.best.name},  {"real_runs", result.turns}, {"real_batches", result.batches},
           {"seconds", result.seconds}, {"extra_s", result.extra_s}, {"plans", plans}};
 }
 

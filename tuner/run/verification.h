@@ -16,10 +16,10 @@
 
 namespace gnomon::tuner {
 
-/// Returns the plans to verify by real runs: the preferred one by prediction (preferred()), then the fastest
-/// by prediction, at most six, none of which reads more from the disk than the preferred one. They differ in
-/// schedule, route, workers or threads, and train in index order, so that one can take over from another and
-/// the weights do not depend on timing.
+/// Returns the plans to verify by real runs: the preferred one by prediction (preferred()), then the others
+/// by prediction, none of which reads more from the disk than the preferred one. They differ in schedule,
+/// route, workers or threads, and train in index order, so that one can take over from another and the
+/// weights do not depend on timing.
 std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores);
 
 /// Returns the plan with every other executable choice of memory placement and pinning, for a machine with
@@ -40,18 +40,18 @@ struct VerificationResult {
   plan::Plan best;
   std::vector<VerifiedPlan> plans;  ///< the best first
   int turns = 0;                    ///< real runs of all plans, warm-up included
-  std::int64_t turn_batches = 0;    ///< mini-batches of one real run
+  std::int64_t batches = 0;         ///< mini-batches of all real runs
   double seconds = 0;               ///< time of all real runs
   double extra_s = 0;               ///< excess over the time of the best plan
-
-  std::int64_t batches() const { return turn_batches * turns; }
 };
 
 /// The field "verification" of a document "gnomon.autotuning/1".
 base::Json to_document(const VerificationResult& result);
 
-/// Verifies the best plans of a tuning by short real runs, which are the first part of the training, and
-/// continues with the plan that measured fastest. The stage times of these runs correct the profile.
+/// Verifies the best plans of a tuning, at most six, by short real runs, which are the first part of the
+/// training, and continues with the plan that measured fastest. The stage times of these runs correct the
+/// profile. If other plans are faster by the corrected profile than the best one was measured, these are run
+/// as well: plans alike may be mispredicted alike.
 class Verification {
  public:
   /// `profile` and `simulator` must outlive it.
@@ -63,18 +63,25 @@ class Verification {
   void on_stretch(const runtime::StretchReport& report);
 
   /// Whether the plan is chosen.
-  bool is_over() const { return race_.is_over(); }
-  const plan::Plan& best() const { return race_.best().plan; }
+  bool is_over() const { return race_->is_over(); }
+  const plan::Plan& best() const { return race_->best().plan; }
   VerificationResult result() const;
   /// Corrections from the turns that counted; absent if there are none.
   std::optional<profiles::Corrections> corrections() const;
 
  private:
+  void start_race();
+  void race_others();
+
   const profiles::Profile& profile_;
   sim::Simulator& simulator_;
-  std::int64_t turn_batches_ = 1;  ///< set with the entrants
+  std::vector<plan::Plan> others_;  ///< that have not been run
+  RaceTerms terms_;
   std::vector<Entrant> entrants_;
-  PlanRace race_;
+  std::vector<double> predicted_s_;  ///< of the entrants: an epoch, before any run
+  std::optional<PlanRace> race_;
+  VerificationResult earlier_;  ///< of the races before
+  int races_ = 0;
   bool in_turn_ = false;
   std::vector<RealRun> runs_;
 };

@@ -56,7 +56,7 @@ TEST(EntrantsOf, HaveTurnsThatUseAllSlotsTwiceBehindALink) {
   const auto turn = [&](plan::DeviceKind device, std::int64_t batches) {
     const auto profile = test::profile_of(device, 8, batches, {0.02, 0.001, 0.02, 0.03});
     sim::Simulator simulator;
-    std::int64_t turn_batches = 0;
+    std::int64_t turn_batches = 1;
     entrants_of({plan}, profile, simulator, turn_batches);
     return turn_batches;
   };
