@@ -474,13 +474,15 @@ def gpu(record: Record) -> Table:
             return ""
         if what == "launches_per_batch":
             return f"{value:.0f}"
+        if what == "kernel_time":
+            return f"{1e6 * value:.0f} µs"
         if what not in GPU_UNITS:
             return seconds(value)
         return f"{value / GPU_UNITS[what]:.1f} {'GB/s' if GPU_UNITS[what] == 1e9 else 'M edges/s'}"
 
     def case(row: Record) -> str:
-        told = {"plan": "", "peer": "", "memory": "memory ", "workers": "workers ", "scale": "R-MAT 2^", "batch": "batch ", "best": "beside ",
-                "share": "share of the slots ", "table_mib": "a table of MiB ",
+        told = {"plan": "", "kernel": "", "peer": "", "prepare_share": "share for preparing ", "memory": "memory ", "workers": "workers ",
+                "scale": "R-MAT 2^", "batch": "batch ", "best": "beside ", "share": "share of the slots ", "table_mib": "a table of MiB ",
                 "by": "by "}
         words = [f"{prefix}{row[key]}" for key, prefix in told.items() if row.get(key) is not None]
         words += [text for key, text in (("graphs", "recorded steps"), ("by_place", "by place")) if row.get(key)]

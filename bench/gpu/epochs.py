@@ -132,7 +132,8 @@ def add_autotune(options, rows):
         rows.add("autotune_vs_best", None, known.get(best), why_not=str(why), **case)
 
 
-def add_validation(options, rows):
+def add_predictions(options, rows):
+    """What a new profile says of every preset that was measured."""
     share, profile = options.memory, options.work / "profile.json"
     profile.unlink(missing_ok=True)
     try:
@@ -140,22 +141,30 @@ def add_validation(options, rows):
                seconds=max(1, options.left()))
         keep(options, f"profile_{share:g}", json.loads(profile.read_text()))
         known = measured(rows, share)
-        plans = sorted(known, key=known.get)
-        if not plans:
+        if not known:
             raise Refused("no preset was measured")
-        plans = plans[::max(1, len(plans) // options.validated)][:options.validated]  # fast and slow ones
-        rows.drop("predicted_vs_measured", plan=None, memory=share)
-        for plan in plans:  # one at a time, so that each gives its row
-            try:
-                done = gnomon(options, "validate", options.store, profile, "--plans", plan, "--epochs", 5, *device_of(options, share),
-                              seconds=max(1, options.left()))
-                keep(options, f"validate_{plan}_{share:g}", done)
-                for row in done["plans"]:
-                    rows.add("predicted_vs_measured", row["predicted_s"], row["measured_s"], plan=plan, memory=share)
-            except Refused as why:
-                rows.add("predicted_vs_measured", None, plan=plan, memory=share, why_not=str(why))
+        predicted = gnomon(options, "explore", profile, "--plan", ",".join(known), seconds=max(1, options.left()))
+        rows.drop("predicted_vs_measured", memory=share)
+        for row in predicted["rows"]:
+            rows.add("predicted_vs_measured", row["epoch_s"], known[row["plan"]], plan=row["plan"], memory=share)
     except Refused as why:
         rows.add("predicted_vs_measured", None, plan=None, memory=share, why_not=str(why))
+
+
+def add_shares(options, rows):
+    """The epoch of a preset that prepares beside training, with other shares of the GPU for preparing."""
+    for preset in options.plans or ["dsp", "pytorch-direct"]:
+        for prepare_share in (0.03, 0.06, 0.15, 0.3, 0.6):
+            case = {"plan": preset, "memory": options.memory, "prepare_share": prepare_share}
+            path = options.work / f"{preset}-{prepare_share:g}.json"
+            write_json(path, json.loads((PRESETS / f"{preset}.json").read_text()) | {"name": path.stem, "prepare_share": prepare_share})
+            try:
+                if options.left() < SHORTEST_S:
+                    raise Refused("the time of the phase was over")
+                seconds, weights = train(options, path, options.memory)
+                rows.add("preset_epoch", seconds, measured(rows, options.memory).get(preset), weights=weights, **case)
+            except Refused as why:
+                rows.add("preset_epoch", None, why_not=str(why), **case)
 
 
 def add_graphs(options, rows):

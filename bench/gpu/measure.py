@@ -4,15 +4,18 @@
     bench/gpu/measure.py kernels --bench bench_gpu.json --output gpu.json
     bench/gpu/measure.py launches --gnomon bin/gnomon --store STORE --counted launches.json --calls lib/libgnomon_cuda_calls.so
         --output gpu.json
-    bench/gpu/measure.py presets|autotune|validate|graphs --gnomon bin/gnomon --store STORE [--device gpu] [--memory 1]
+    bench/gpu/measure.py times --gnomon bin/gnomon --store STORE --times kernel_times.json --epochs 2 --output gpu.json
+    bench/gpu/measure.py presets|autotune|predictions|graphs|shares --gnomon bin/gnomon --store STORE [--device gpu] [--memory 1]
         [--seconds 240] [--epoch-seconds 40] --output gpu.json
     bench/gpu/measure.py check --output gpu.json
 
 kernels: gathering rows beside copies, and sampling, from the output of bench_gpu, which may break off anywhere. launches: kernels,
 copies and fills that the host starts for a mini-batch, and its waits, counted in CUDA's driver beside what tests/launches counts;
-each without and with recorded steps (plan field "graphs"). presets: every preset, with a share of the memory that the graph, its
+each without and with recorded steps (plan field "graphs"). times: what each kernel takes of a mini-batch, of a training that
+libgnomon_cuda_kernels.so has timed. presets: every preset, with a share of the memory that the graph, its
 features and half a GiB take; what an earlier run has measured stays. autotune: the plan of `gnomon autotune` beside the best of
-them, and the evaluation after its last epoch. validate: predictions beside measurements. graphs: the fastest preset that goes with recorded steps. An epoch is the
+them, and the evaluation after its last epoch. predictions: those of a new profile beside the presets' epochs. shares: presets that
+prepare beside training, with other shares of the GPU for it. graphs: the fastest preset that goes with recorded steps. An epoch is the
 median of three after the first one of a process that evaluates nothing; with recorded steps after the second, in which they are
 recorded. What gnomon prints is kept in the folder documents beside the record. check: whether the
 record is whole. Whatever cannot be measured gives a row that tells why.
@@ -25,11 +28,12 @@ from pathlib import Path
 
 import bench_rows
 import epochs
+import kernel_times
 import launches
 from rows import Rows, problems_of
 
-ADD = {"presets": epochs.add_presets, "autotune": epochs.add_autotune, "validate": epochs.add_validation, "graphs": epochs.add_graphs,
-       "launches": launches.add_rows}
+ADD = {"presets": epochs.add_presets, "autotune": epochs.add_autotune, "predictions": epochs.add_predictions,
+       "graphs": epochs.add_graphs, "shares": epochs.add_shares, "launches": launches.add_rows, "times": kernel_times.add_rows}
 
 
 def check(path):
@@ -50,7 +54,8 @@ def main():
     parser.add_argument("--memory", type=float, default=1.0)
     parser.add_argument("--plans", type=lambda text: text.split(","), help="presets instead of all")
     parser.add_argument("--turns", type=int, default=3, help="processes of autotune's plan and of the best preset, taking turns")
-    parser.add_argument("--validated", type=int, default=4, help="plans that are validated")
+    parser.add_argument("--times", type=Path, help="what the library that times kernels has written")
+    parser.add_argument("--epochs", type=int, default=2, help="of the training whose kernels were timed")
     parser.add_argument("--profile-seconds", type=float, default=10, help="for measuring a profile")
     parser.add_argument("--epoch-seconds", type=float, default=40, help="after which a training is given up")
     parser.add_argument("--seconds", type=float, default=240, help="after which no further row is begun")

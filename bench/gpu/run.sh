@@ -8,7 +8,7 @@
 #   memory   compute-sanitizer's memcheck and initcheck on the contracts of the kernels
 #   kernels  bench_gpu, launches of a mini-batch, times of kernels, Nsight Compute over an epoch
 #   epochs   every preset with all of the memory that the data take, then with half
-#   tuning   autotune, validate, and the fastest preset with recorded steps
+#   tuning   autotune, predictions, the fastest preset with recorded steps, and shares of the GPU for preparing
 #   peers    the same model fed by PyTorch Geometric's NeighborLoader, and by gnomon's
 #   limits   none: prints the phases' steps with the seconds after which each is ended
 #
@@ -146,12 +146,13 @@ run_kernels() {
   bench gather_device 25 '^copy_within_device|^gather/over_link:0'
   bench sample_20 25 '^sample/.*scale:20'
   make_store
-  rows 60 launches "${job[@]}" --counted "$kit/launches.json" --calls "$kit/lib/libgnomon_cuda_calls.so"
+  rows 55 launches "${job[@]}" --counted "$kit/launches.json" --calls "$kit/lib/libgnomon_cuda_calls.so"
   bench gather_share 30 '^gather/over_link:1/.*/share:[0-9][0-9]?/'
   bench sample_store 50 "^sample/.*scale:$([[ $scale == 24 ]] && echo 24 || echo 22)"
   step kernel_times 30 env CUDA_INJECTION64_PATH="$kit/lib/libgnomon_cuda_kernels.so" GNOMON_CUDA_KERNELS="$dir/kernel_times.json" \
     "$kit/bin/gnomon" train "$store" --fanouts 15,10,5 --hidden 256 --epochs 2 --evaluate-every never --device "$device" --plan device \
     --run "$dir/work/times" --overwrite
+  rows_name=kernel_rows rows 10 times "${job[@]}" --times "$dir/kernel_times.json"
   step ncu 45 "${ncu[@]}" --target-processes all --clock-control none --set basic --launch-skip 400 --launch-count 100 -f -o "$dir/epoch" "$kit/bin/gnomon" \
     train "$store" --fanouts 15,10,5 --hidden 256 --epochs 1 --evaluate-every never --device "$device" --plan dgl-uva --run "$dir/work/ncu" --overwrite
   step ncu_text 15 "${ncu[@]}" --import "$dir/epoch.ncu-rep" --page raw --csv
@@ -159,15 +160,16 @@ run_kernels() {
 
 run_epochs() {
   make_store
-  rows_name=presets rows 180 presets "${job[@]}" --memory 1 ${PLANS:+--plans "$PLANS"}
-  rows_name=presets_half rows 160 presets "${job[@]}" --memory 0.5 ${PLANS:+--plans "$PLANS"}
+  rows_name=presets rows 170 presets "${job[@]}" --memory 1 ${PLANS:+--plans "$PLANS"}
+  rows_name=presets_half rows 140 presets "${job[@]}" --memory 0.5 ${PLANS:+--plans "$PLANS"}
 }
 
 run_tuning() {
   make_store
   rows 140 autotune "${job[@]}"
-  rows 90 validate "${job[@]}"
+  rows 55 predictions "${job[@]}"
   rows 40 graphs "${job[@]}"
+  rows 60 shares "${job[@]}"
 }
 
 run_peers() {

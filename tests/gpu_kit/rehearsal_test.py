@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench/gpu"), str(ROOT / "bench")]
 import bench_rows  # noqa: E402
 import epochs  # noqa: E402
+import kernel_times  # noqa: E402
 import launches  # noqa: E402
 import pyg_peer  # noqa: E402
 import results  # noqa: E402
@@ -29,7 +30,8 @@ import rows  # noqa: E402
 
 BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else ROOT / "build/release"
 KINDS = {"copy_to_device", "zero_copy_gather", "cached_gather", "device_sampling_edges_per_s", "zero_copy_sampling_edges_per_s",
-         "preset_epoch", "autotune_vs_best", "predicted_vs_measured", "peer_epoch", "evaluation", "launches_per_batch"}
+         "preset_epoch", "autotune_vs_best", "predicted_vs_measured", "peer_epoch", "evaluation", "launches_per_batch",
+         "kernel_time"}
 PHASES = ["tests", "memory", "kernels", "epochs", "tuning", "peers"]
 
 
@@ -106,13 +108,16 @@ class Phases(Rehearsing):
         self.assertEqual([step["step"] for step in steps], limits[1::3], "the steps are those whose limits are added up")
         found = self.check_record(out / "gpu.json")
         self.assertEqual({row["what"] for row in found}, KINDS)
-        plans = {(row["plan"], row["memory"]): row for row in found if row["what"] == "preset_epoch" and not row["graphs"]}
+        plans = {(row["plan"], row["memory"]): row for row in found if row["what"] == "preset_epoch" and row.get("graphs") is False}
         self.assertEqual(set(plans), {(plan, memory) for plan in ("dgl-uva", "ginex") for memory in (1.0, 0.5)})
         self.assertGreater(plans["dgl-uva", 0.5]["value"], 0)
         self.assertEqual(plans["dgl-uva", 1.0]["ratio"], 1, "the fastest")
         self.assertIsNone(plans["ginex", 1.0]["value"], "no device but the host reads a disk")
-        recorded = [row for row in found if row["what"] == "preset_epoch" and row["graphs"]]
+        recorded = [row for row in found if row["what"] == "preset_epoch" and row.get("graphs")]
         self.assertEqual(len(recorded), 1)
+        predicted = {row["plan"]: row for row in found if row["what"] == "predicted_vs_measured"}
+        self.assertEqual(set(predicted), {"dgl-uva"}, "every preset that was measured, and no other")
+        self.assertEqual(predicted["dgl-uva"]["of"], plans["dgl-uva", 1.0]["value"])
         launched = {row["graphs"]: row for row in found if row["what"] == "launches_per_batch"}
         self.assertEqual(launched[False]["value"], launched[False]["of"], "the rehearsal counts what the double counts")
         self.assertLess(launched[True]["value"], launched[False]["value"])
@@ -195,6 +200,25 @@ class Limits(unittest.TestCase):
         self.assertEqual(written, grouped)
         estimated = sum(int(cells[3]) for cells in table if len(cells) == 5 and cells[3].isdigit())
         self.assertLess(estimated, 28 * 60)
+
+
+class KernelTimes(unittest.TestCase):
+    def test_kernels_are_named_by_what_they_run(self):
+        passes = "gnomon::kernels::device::passes::"
+        for kernel, name in {
+            f"void gnomon::kernels::cuda::run_body<{passes}Insert<gnomon::kernels::cuda::Atomics> >({passes}Insert<int>, long)": "Insert",
+            f"void gnomon::kernels::cuda::run_large_body<{passes}WriteBatch>({passes}WriteBatch, long)": "WriteBatch",
+            "void cutlass::Kernel2<cutlass_80_sgemm>(cutlass_80_sgemm::Params)": "cutlass_80_sgemm",
+            "void at::native::(anonymous namespace)::multi_tensor<at::native::Adam<4> >(int)": "multi_tensor",
+            "copy of kind 1": "copy of kind 1", "fill": "fill"}.items():
+            self.assertEqual(kernel_times.short_name(kernel), name)
+
+    def test_times_are_those_of_a_mini_batch(self):
+        kernels = {"void f<1>(int)": [4, 3000], "void f<2>(int)": [4, 1000], "g": [8, 8000]}
+        seconds = kernel_times.seconds_of(kernels, 4)
+        self.assertEqual(set(seconds), {"f", "g"})
+        self.assertAlmostEqual(seconds["f"], 1e-6)
+        self.assertAlmostEqual(seconds["g"], 2e-6)
 
 
 class BenchRows(unittest.TestCase):
