@@ -4,8 +4,8 @@
 #
 #     kit/run.sh PHASE OUT
 #
-#   tests    facts, missing libraries, a pinned copy, the tests of kernels and devices; generates the graph meanwhile
-#   memory   compute-sanitizer's memcheck and initcheck on the contracts of the kernels
+#   tests    facts, missing libraries, a pinned copy; at the same time the tests of kernels and devices, and compute-sanitizer's
+#            memcheck and initcheck on their contracts; generates the graph meanwhile
 #   kernels  bench_gpu, launches of a mini-batch, times of kernels, Nsight Compute over an epoch
 #   epochs   every preset with all of the memory that the data take, then with half
 #   tuning   autotune, predictions, the fastest preset with recorded steps, and shares of the GPU for preparing
@@ -117,6 +117,21 @@ tell_facts() {
     echo 'LibTorch is not the one that the kit was linked with'
 }
 
+# The tests of kernels and devices, and compute-sanitizer on their contracts: plain allocations instead of LibTorch's pool, or
+# accesses beyond a tensor stay unseen; statistical tests ask for the same accesses, many times more.
+check_together() {
+  local sanitize=(env PYTORCH_NO_CUDA_MEMORY_CACHING=1 "${sanitizer[@]}" --error-exitcode 9) third commands=()
+  commands+=(test_kernels_cuda "$kit/bin/test_kernels_cuda" --gtest_output="json:$dir/test_kernels_cuda.json"
+    :: test_runtime_gpu "$kit/bin/test_runtime" --gtest_filter='*Cuda*:*Gpu*:*GPU*' --gtest_output="json:$dir/test_runtime.json" --gtest_brief=1
+    :: initcheck "${sanitize[@]}" --tool initcheck "$kit/bin/test_kernels_cuda" --gtest_filter='*SamplerContract*Equals*:*SamplerContract*Same*:*Gather*'
+    :: memcheck_device "${sanitize[@]}" --leak-check no "$kit/bin/test_runtime" --gtest_filter='Cuda/DeviceContract*:GpuTest.Prepares*' --gtest_brief=1)
+  for third in 0 1 2; do
+    commands+=(:: "memcheck_$third" env GTEST_TOTAL_SHARDS=3 GTEST_SHARD_INDEX=$third "${sanitize[@]}" --leak-check no "$kit/bin/test_kernels_cuda"
+      --gtest_filter='*Contract*-*Likely*:*Weighted*:*Independent*:*Hub*')
+  done
+  step together 240 python3 "$kit/together.py" "$dir" "${commands[@]}"
+}
+
 run_tests() {
   local generator=
   if [[ $phase != limits ]]; then
@@ -125,19 +140,8 @@ run_tests() {
   step facts 40 bash -c "$(declare -f tell_facts); tell_facts \"\$@\"" - "$kit" "$dir" "${torch:-}" "${nvidia_smi[@]}"
   [[ $phase == limits || ! -s $dir/missing.txt ]] || log "missing: $(paste -sd' ' "$dir/missing.txt")"
   bench link 20 '^copy_to_device'
-  step test_kernels_cuda 130 "$kit/bin/test_kernels_cuda" --gtest_output="json:$dir/test_kernels_cuda.json"
-  step test_runtime_gpu 60 "$kit/bin/test_runtime" --gtest_filter='*Cuda*:*Gpu*:*GPU*' --gtest_output="json:$dir/test_runtime.json" --gtest_brief=1
+  check_together
   [[ ! $generator ]] || { wait "$generator" && rm "$dir/generate.pid"; } || log "no store: $(tail -n 1 "$dir/generate.log")"
-}
-
-run_memory() {
-  # Plain allocations instead of LibTorch's pool, or accesses beyond a tensor stay unseen.
-  export PYTORCH_NO_CUDA_MEMORY_CACHING=1
-  # Statistical tests ask for the same accesses, many times more.
-  local check=("${sanitizer[@]}" --error-exitcode 9)
-  step memcheck 80 "${check[@]}" --leak-check no "$kit/bin/test_kernels_cuda" --gtest_filter='*Contract*-*Likely*:*Weighted*:*Independent*:*Hub*'
-  step initcheck 60 "${check[@]}" --tool initcheck "$kit/bin/test_kernels_cuda" --gtest_filter='*SamplerContract*Equals*:*SamplerContract*Same*:*Gather*'
-  step memcheck_device 50 "${check[@]}" --leak-check no "$kit/bin/test_runtime" --gtest_filter='Cuda/DeviceContract*:GpuTest.Prepares*' --gtest_brief=1
 }
 
 run_kernels() {
@@ -179,7 +183,7 @@ run_peers() {
 }
 
 torch=
-readonly phases=(tests memory kernels epochs tuning peers)
+readonly phases=(tests kernels epochs tuning peers)
 if [[ $phase == limits ]]; then
   for listed in "${phases[@]}"; do
     "run_$listed"

@@ -32,7 +32,7 @@ BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else ROOT / "build/
 KINDS = {"copy_to_device", "zero_copy_gather", "cached_gather", "device_sampling_edges_per_s", "zero_copy_sampling_edges_per_s",
          "preset_epoch", "autotune_vs_best", "predicted_vs_measured", "peer_epoch", "evaluation", "launches_per_batch",
          "kernel_time"}
-PHASES = ["tests", "memory", "kernels", "epochs", "tuning", "peers"]
+PHASES = ["tests", "kernels", "epochs", "tuning", "peers"]
 
 
 def make_kit(kit):
@@ -128,7 +128,11 @@ class Phases(Rehearsing):
             self.assertEqual({workers for workers, row in ours.items() if row["value"]}, {1}, peers)
         with tarfile.open(out / "results.tar.gz") as files:
             names = {Path(name).name for name in files.getnames()}
-        self.assertLessEqual({"gpu.json", "facts.txt", "bench_link.json", "bench_gather_link.json", "epoch.ncu-rep", "phases.jsonl",
+        checks = ["test_kernels_cuda", "test_runtime_gpu", "initcheck", "memcheck_device", *(f"memcheck_{third}" for third in range(3))]
+        told = (self.folder / "whole/together.log").read_text().splitlines()
+        self.assertEqual({line.split(":")[0] for line in told}, set(checks))
+        self.assertTrue(all("status 0" in line for line in told), told)
+        self.assertLessEqual({"gpu.json", "facts.txt", *(f"{check}.log" for check in checks), "bench_link.json", "bench_gather_link.json", "epoch.ncu-rep", "phases.jsonl",
                               "cuda_calls_4.json", "presets.log", "peers.log"}, names)
 
 
@@ -200,6 +204,23 @@ class Limits(unittest.TestCase):
         self.assertEqual(written, grouped)
         estimated = sum(int(cells[3]) for cells in table if len(cells) == 5 and cells[3].isdigit())
         self.assertLess(estimated, 28 * 60)
+
+
+class Together(unittest.TestCase):
+    def run_commands(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, ROOT / "bench/gpu/together.py", folder, *words], stdout=subprocess.PIPE, text=True)
+            return done.returncode, sorted(done.stdout.splitlines()), {path.name: path.read_text() for path in Path(folder).iterdir()}
+
+    def test_all_run_whatever_becomes_of_the_others(self):
+        status, told, logs = self.run_commands("bad", "sh", "-c", "exit 3", "::", "good", "echo", "well")
+        self.assertEqual(status, 1)
+        self.assertIn("bad: status 3", told[0])
+        self.assertIn("good: status 0", told[1])
+        self.assertEqual(logs, {"bad.log": "", "good.log": "well\n"})
+
+    def test_all_well(self):
+        self.assertEqual(self.run_commands("first", "true", "::", "second", "true")[0], 0)
 
 
 class KernelTimes(unittest.TestCase):
