@@ -75,6 +75,10 @@ PLANS = {
     "dual buffer": {"schedule": "dual_buffer", "route": "both", "order": "as_ready", "workers": 1, "device_threads": 1,
                     "cpu_buffer": 5, "device_buffer": 10},
     "mixed": {"schedule": "mixed", "route": "both", "order": "as_ready", "workers": 1, "device_threads": 1},
+    "claim ahead, out-degree 0.5 %": {"schedule": "claim_ahead", "route": "both", "workers": 1, "device_threads": 1, "device_buffer": 8,
+                                      "cache": {"policy": "out_degree", "budget": 0.005}},
+    "mixed, ducati 0.5 %": {"schedule": "mixed", "route": "both", "order": "as_ready", "workers": 1, "device_threads": 1,
+                            "cache": {"policy": "value_weight", "budget": 0.005, "topology": True}},
 }
 
 
