@@ -71,9 +71,9 @@ class Model {
   /// Whether layers take hops with all sources (Hop::has_all_sources) on the model's device: attention on
   /// other devices than the host reads sampled blocks only.
   bool takes_all_sources() const { return device_.is_cpu() || job_.model != plan::ModelKind::gat; }
-  /// Whether the model is a GraphSAGE without norms and skip connections.
-  bool is_plain_sage() const {
-    return job_.model == plan::ModelKind::sage && job_.norm == plan::Norm::none && !job_.skip;
+  /// Whether the model is of a kind, without norms and skip connections.
+  bool is_plain(plan::ModelKind kind) const {
+    return job_.model == kind && job_.norm == plan::Norm::none && !job_.skip;
   }
   /// Whether layers read Hop::degrees.
   bool reads_degrees() const { return nn::reads_degrees(job_.model); }
