@@ -11,7 +11,7 @@ namespace gnomon::sim {
 
 /// How uncertain a plan's predicted epoch is.
 struct EpochErrors {
-  /// The times of the four stages, then the four lists of speed-ups by threads and workers.
+  /// The times of the four stages, then the five lists of speed-ups by threads and workers.
   static constexpr std::size_t num_sources = 9;
   double epoch_s = 0;
   /// The change of the epoch if one of them is slower by the half width of its 95 % confidence interval: 0
