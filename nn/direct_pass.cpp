@@ -33,14 +33,21 @@ Form form_of(const Hop& hop, const Weights& weights) {
   return aggregates_first(hop, weights[0].size(0), weights[0].size(1)) ? Form::aggregated : Form::projected;
 }
 
+/// GCN's propagation along a hop, and its gradient with respect to x.
+at::Tensor propagate(const Hop& hop, const at::Tensor& x) {
+  return hop.block->kernels().gcn_propagate(*hop.block, hop.degrees.contiguous(), x);
+}
+at::Tensor propagate_gradient(const Hop& hop, const at::Tensor& gradient) {
+  return hop.block->kernels().gcn_propagate_gradient(*hop.block, hop.degrees.contiguous(), gradient);
+}
+
 /// The operand of a layer's product, from its inputs.
 at::Tensor operand_of(Form form, const Hop& hop, const at::Tensor& x) {
-  const auto& block = *hop.block;
   switch (form) {
     case Form::joint:
-      return block.kernels().own_and_mean(block, x);
+      return hop.block->kernels().own_and_mean(*hop.block, x);
     case Form::aggregated:
-      return block.kernels().gcn_propagate(block, hop.degrees.contiguous(), x);
+      return propagate(hop, x);
     case Form::projected:
       break;
   }
@@ -63,8 +70,7 @@ at::Tensor output_of(Form form, const Hop& hop, const Weights& weights, const at
   }
   const auto& [weight, bias] = std::tie(weights[0], weights[1]);
   if (form == Form::projected) {
-    const auto& block = *hop.block;
-    return block.kernels().gcn_propagate(block, hop.degrees.contiguous(), product(operand, weight)) + bias;
+    return propagate(hop, product(operand, weight)) + bias;
   }
   auto out = at::empty({operand.size(0), weight.size(1)}, operand.options());
   gemm_plus_row(out, operand, weight, bias);
@@ -82,10 +88,7 @@ at::Tensor set_gradients(Form form, const Hop& hop, const Weights& weights, cons
     }
     return gradient;
   }
-  const auto& block = *hop.block;
-  const auto of_product = form == Form::aggregated ? gradient
-                                                   : block.kernels().gcn_propagate_gradient(
-                                                         block, hop.degrees.contiguous(), gradient);
+  const auto of_product = form == Form::aggregated ? gradient : propagate_gradient(hop, gradient);
   weights[0].mutable_grad() = transposed_product(operand, of_product);
   weights[1].mutable_grad() = column_sums(gradient);
   return of_product;
@@ -94,14 +97,11 @@ at::Tensor set_gradients(Form form, const Hop& hop, const Weights& weights, cons
 /// The gradient of a layer's inputs, given that of its product.
 at::Tensor input_gradient_of(Form form, const Hop& hop, const Weights& weights,
                              const at::Tensor& of_product) {
-  const auto& block = *hop.block;
   if (form == Form::joint) {
-    return joint_input_gradient(block, weights[0], of_product);
+    return joint_input_gradient(*hop.block, weights[0], of_product);
   }
   const auto of_operand = product(of_product, weights[0].t());
-  return form == Form::projected
-             ? of_operand
-             : block.kernels().gcn_propagate_gradient(block, hop.degrees.contiguous(), of_operand);
+  return form == Form::projected ? of_operand : propagate_gradient(hop, of_operand);
 }
 
 }  // namespace

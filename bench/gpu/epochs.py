@@ -53,9 +53,13 @@ def plan_file(options, preset, graphs):
     """A preset, or a file of it with recorded steps; no emulated device records any, so a rehearsal leaves them out."""
     if not graphs:
         return preset
-    path = options.work / f"{preset}-graphs.json"
-    plan = json.loads((PRESETS / f"{preset}.json").read_text()) | {"name": path.stem, "graphs": not is_rehearsal()}
-    write_json(path, plan)
+    return variant_of(options, preset, "graphs", graphs=not is_rehearsal())
+
+
+def variant_of(options, preset, suffix, **fields):
+    """A file of a preset with other fields."""
+    path = options.work / f"{preset}-{suffix}.json"
+    write_json(path, json.loads((PRESETS / f"{preset}.json").read_text()) | {"name": path.stem, **fields})
     return path
 
 
@@ -65,8 +69,7 @@ def batches_of(options):
 
 def train(options, plan, share, first=1):
     """The seconds of an epoch, as the median of three from the epoch `first` on, and the hash of the final weights, with a share
-    of the memory that all data take. What the command prints is kept beside the record, and the
-    last epoch's timeline."""
+    of the memory that all data take. What the command prints and the last epoch's timeline are kept beside the record."""
     limit = min(options.epoch_seconds, options.left())
     name = f"{Path(plan).stem}_{share:g}"
     done = gnomon(options, "train", options.store, *JOB, "--epochs", first + 3, "--evaluate-every", "never", *device_of(options, share),
@@ -156,8 +159,7 @@ def add_shares(options, rows):
     for preset in options.plans or ["dsp", "pytorch-direct"]:
         for prepare_share in (0.03, 0.06, 0.15, 0.3, 0.6):
             case = {"plan": preset, "memory": options.memory, "prepare_share": prepare_share}
-            path = options.work / f"{preset}-{prepare_share:g}.json"
-            write_json(path, json.loads((PRESETS / f"{preset}.json").read_text()) | {"name": path.stem, "prepare_share": prepare_share})
+            path = variant_of(options, preset, f"{prepare_share:g}", prepare_share=prepare_share)
             try:
                 if options.left() < SHORTEST_S:
                     raise Refused("the time of the phase was over")

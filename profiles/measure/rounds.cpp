@@ -119,11 +119,9 @@ std::vector<Rounds::Part> Rounds::ratio_parts() {
   if (has_link()) {
     parts.emplace_back(
         [this](Measured& measured, std::int64_t epoch) { measure_structure(measured, epoch); });
-  }
-  parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_fused(measured, epoch); });
-  if (has_link()) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_sampling(measured, epoch); });
   }
+  parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_fused(measured, epoch); });
   if (bench_.executes_graphs()) {
     parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_graphs(measured, epoch); });
   }

@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::size_t max_plans = 6;
 constexpr double race_share = 0.01;  ///< maximum cost of a race as a share of the training, if it is long
-
-constexpr int max_races = 3;
+constexpr int max_races = 3;         ///< the first one included
 
 RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job) {
   RaceTerms terms;
