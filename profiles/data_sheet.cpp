@@ -56,14 +56,14 @@ Profile at_data_sheet_bounds(Profile profile, const StageBounds& bounds) {
   StageParts& parts = workload.parts;
   for (std::optional<double> StageParts::*part :
        {&StageParts::cpu_sample_s, &StageParts::device_sample_s, &StageParts::device_sample_link_s,
-        &StageParts::refresh_s, &StageParts::disk_rows_s, &StageParts::disk_lists_s,
-        &StageParts::cache_choices_s, &StageParts::halo_entry_s, &StageParts::update_s,
-        &StageParts::average_s, &StageParts::cpu_batch_memory_bytes, &StageParts::transfer_memory_bytes,
-        &StageParts::device_batch_memory_bytes}) {
+        &StageParts::find_hot_s, &StageParts::refresh_s, &StageParts::disk_rows_s, &StageParts::disk_lists_s,
+        &StageParts::cache_choices_s, &StageParts::macro_edge_s, &StageParts::halo_entry_s,
+        &StageParts::update_s, &StageParts::average_s, &StageParts::cpu_batch_memory_bytes,
+        &StageParts::transfer_memory_bytes, &StageParts::device_batch_memory_bytes}) {
     (parts.*part).reset();
   }
   for (auto* ratio : {&parts.fused_train_ratio, &parts.macro_train_ratio, &parts.macro_sample_ratio,
-                      &parts.graphs_train_ratio}) {
+                      &parts.graphs_train_ratio, &parts.one_hop_batch_ratio, &parts.one_hop_train_ratio}) {
     if (*ratio) {
       *ratio = std::min(1.0, **ratio);
     }

@@ -102,7 +102,9 @@ class BySpeeds {
     scale(after().parts.disk_rows_s, factor.value_or(1));
     scale(after().parts.disk_lists_s, factor.value_or(1));
     scale(after().parts.cache_choices_s, factor.value_or(1));
+    scale(after().parts.macro_edge_s, factor.value_or(1));
     scale(after().parts.halo_entry_s, factor.value_or(1));
+    scale(after().parts.find_hot_s, factor.value_or(1));
     move_points(&WorkloadProfile::cpu_batch_speedup, work);
     move_points(&WorkloadProfile::cpu_sample_speedup, sampling_work(before()));
     move_points(&WorkloadProfile::worker_efficiency, work);

@@ -402,7 +402,10 @@ struct StageParts {
   std::optional<double> device_batch_memory_bytes{};
   std::optional<double> max_batch_bytes{};   ///< of the largest mini-batch, the size of a slot
   std::optional<double> activation_bytes{};  ///< peak device memory of training beyond batch and model
-  std::optional<double> refresh_s{};         ///< one core, bottom layer of one batch, all its vertices hot
+  /// One core: finding the hot vertices that a mini-batch will use (if unknown, part of refresh_s), and
+  /// computing the bottom layer of a mini-batch of which all vertices are hot.
+  std::optional<double> find_hot_s{};
+  std::optional<double> refresh_s{};
   /// One core, beyond the time of a mini-batch in memory: what rows and lists of the disk take longer that
   /// are all in a cache in host memory.
   std::optional<double> disk_rows_s{};
@@ -411,13 +414,24 @@ struct StageParts {
   std::optional<double> cache_choices_s{};
   /// Copying a mini-batch without features over copying all of it.
   std::optional<double> structure_transfer_ratio{};
+  /// Training after preparation that reads nothing over the link over training after one that reads all data
+  /// over it: a core or a GPU that has waited is slower.
+  std::optional<double> resident_train_ratio{};
   std::optional<double> fused_train_ratio{};  ///< training on stored rows over training on gathered rows
   /// The same of mini-batches that are drawn from a macro-batch, whose rows are read in place, and drawing
   /// them there over drawing them from the graph.
   std::optional<double> macro_train_ratio{};
   std::optional<double> macro_sample_ratio{};
+  /// One core, for each edge that is sampled for a macro-batch: what it takes beside sampling and gathering
+  /// as mini-batches do, which is mostly to make lists of the edges.
+  std::optional<double> macro_edge_s{};
   /// One core, for each entry of the lists of a macro-batch's parts: finding its local id, with the halo.
   std::optional<double> halo_entry_s{};
+  /// The same of mini-batches that reuse the embeddings of all vertices (plan::Reuse::all), whose seeds are
+  /// all vertices, with one hop: preparation by a CPU worker, and training with the pulls and pushes of
+  /// embeddings, each over that of usual mini-batches.
+  std::optional<double> one_hop_batch_ratio{};
+  std::optional<double> one_hop_train_ratio{};
   std::optional<double> graphs_train_ratio{};  ///< training by recorded launches over launching one by one
   /// A GPU's preparation on measured_prepare_share of its thread slots over preparation on all of them.
   std::optional<double> prepare_share_ratio{};
@@ -438,15 +452,20 @@ struct StageParts {
     f("device_batch_memory_bytes", self.device_batch_memory_bytes, base::non_negative);
     f("max_batch_bytes", self.max_batch_bytes, positive_or_unknown);
     f("activation_bytes", self.activation_bytes, positive_or_unknown);
+    f("find_hot_s", self.find_hot_s, positive_or_unknown);
     f("refresh_s", self.refresh_s, positive_or_unknown);
     f("disk_rows_s", self.disk_rows_s, base::non_negative);
     f("disk_lists_s", self.disk_lists_s, base::non_negative);
     f("cache_choices_s", self.cache_choices_s, base::non_negative);
     f("structure_transfer_ratio", self.structure_transfer_ratio, base::Range{0, 1, true});
+    f("resident_train_ratio", self.resident_train_ratio, base::Range{0, 10, true});
     f("fused_train_ratio", self.fused_train_ratio, base::Range{0, 10, true});
     f("macro_train_ratio", self.macro_train_ratio, positive_or_unknown);
     f("macro_sample_ratio", self.macro_sample_ratio, positive_or_unknown);
+    f("macro_edge_s", self.macro_edge_s, base::non_negative);
     f("halo_entry_s", self.halo_entry_s, positive_or_unknown);
+    f("one_hop_batch_ratio", self.one_hop_batch_ratio, positive_or_unknown);
+    f("one_hop_train_ratio", self.one_hop_train_ratio, positive_or_unknown);
     f("graphs_train_ratio", self.graphs_train_ratio, base::Range{0, 10, true});
     f("prepare_share_ratio", self.prepare_share_ratio, base::Range{0, 100, true});
     f("parameter_bytes", self.parameter_bytes, positive_or_unknown);
@@ -481,7 +500,6 @@ struct BatchWork {
   }
 };
 
-/// One workload (graph and job) on one machine.
 /// The parts of a store whose vertices are ordered by part (graph/partition/parts.h).
 struct StoreParts {
   plan::Partitioner partitioner = plan::Partitioner::random;
@@ -498,6 +516,54 @@ struct StoreParts {
   }
 };
 
+/// Mini-batches with smaller fanouts than the job's, relative to these: how times fall with sizes.
+struct ThinBatch {
+  double edges = 1;
+  double vertices = 1;
+  double cpu_batch = 1;  ///< time of preparation by one worker
+  double train = 1;      ///< time of training
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("edges", self.edges, base::Range{0, 1});
+    f.required("vertices", self.vertices, base::Range{0, 1});
+    f.required("cpu_batch", self.cpu_batch, base::non_negative);
+    f.required("train", self.train, base::non_negative);
+  }
+};
+
+/// Mini-batches that reuse the first layer's rows of hot vertices (plan::Reuse::hot), relative to usual ones.
+struct HotBatch {
+  double edges = 1;         ///< that are sampled
+  double device_batch = 1;  ///< time of preparation on the device
+  double train = 1;         ///< time of training
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("edges", self.edges, base::Range{0, 1});
+    f.required("device_batch", self.device_batch, base::non_negative);
+    f.required("train", self.train, base::non_negative);
+  }
+};
+
+/// Mini-batches whose seeds and neighbours are drawn among a share of the vertices, as from macro-batches of
+/// whole parts, relative to mini-batches of as many seeds that are drawn from the graph.
+struct ResidentBatch {
+  double resident = 0;    ///< share of the vertices: of the store's parts, or else chosen at random
+  double neighbours = 0;  ///< share of the list entries of drawn vertices that are resident
+  double edges = 0;
+  double vertices = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& f) {
+    f.required("resident", self.resident, base::Range{0, 1});
+    f.required("neighbours", self.neighbours, base::Range{0, 1});
+    f.required("edges", self.edges, base::non_negative);
+    f.required("vertices", self.vertices, base::non_negative);
+  }
+};
+
+/// One workload (graph and job) on one machine.
 struct WorkloadProfile {
   std::string graph;
   std::int64_t vertices = 0;
@@ -533,6 +599,9 @@ struct WorkloadProfile {
   std::vector<HopCounts> hops;                    ///< from the seeds outwards; empty if unknown
   std::optional<BatchWork> work{};  ///< absent in documents of earlier versions, where it is estimated
   std::optional<HotCurves> hot{};
+  std::optional<HotBatch> hot_batch{};
+  std::vector<ThinBatch> thin_batches;          ///< by ascending size; empty if unknown
+  std::vector<ResidentBatch> resident_batches;  ///< by ascending share; empty if unknown
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -568,6 +637,9 @@ struct WorkloadProfile {
     f("hops", self.hops);
     f("work", self.work);
     f("hot", self.hot);
+    f("hot_batch", self.hot_batch);
+    f("thin_batches", self.thin_batches);
+    f("resident_batches", self.resident_batches);
   }
 };
 

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "nn/dense/chunks.h"
+#include "profiles/measure/mapped_history.h"
+#include "runtime/training/history_step.h"
 #include "schedule/run_epoch.h"
 #include "schedule/timeline.h"
 
@@ -16,20 +18,25 @@ using schedule::Ticket;
 /// Mini-batches that wait before each stage of a pipeline.
 constexpr int pipeline_buffer = 2;
 
-plan::Plan bench_plan(int workers) {
+/// Of one super-batch.
+constexpr int most_hot_batches = 4096;
+
+plan::Plan bench_plan(int workers, plan::Reuse reuse) {
   plan::Plan plan;
   plan.name = "profiler";
   plan.route = plan::Route::both;
   plan.workers = workers;
   plan.device_threads = 1;
+  plan.embeddings.reuse = reuse;
   return plan;
 }
 
 }  // namespace
 
 Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
-             const runtime::DeviceOptions& device)
-    : plan_(bench_plan(max_workers)),
+             const runtime::DeviceOptions& device, plan::Reuse reuse)
+    : job_(job),
+      plan_(bench_plan(max_workers, reuse)),
       learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device)),
       devices_(std::min(2, device.devices)),
       prepares_apart_(plan::has_link(device.kind) && plan::runs_on_cores(device.kind)),
@@ -38,14 +45,33 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
                           ? nullptr
                           : std::make_unique<nn::Learner>(job, graph.features.columns, graph.num_classes,
                                                           runtime::tensor_device(device))),
+      history_(mapped_history(plan_, job, graph.num_vertices())),
       stages_(
-          graph, job, plan_,
-          [this](const nn::TensorBatch& data, std::int64_t batch, int number) {
-            const nn::AtenThreadsGuard threads(plan_.device_threads);
-            (number == 0 ? learner_ : *second_learner_).step(data, epoch_, batch, sums_[number == 0 ? 0 : 1]);
-          },
+          runtime::graph_of_stages(graph, plan_), runtime::job_of_stages(job, plan_), plan_,
+          [this](const nn::TensorBatch& data, std::int64_t batch, int number) { learn(data, batch, number); },
           device) {
   stages_.hold_model(learner_.weight_bytes());
+}
+
+void Bench::learn(const nn::TensorBatch& data, std::int64_t batch, int device) {
+  const nn::AtenThreadsGuard threads(plan_.device_threads);
+  if (history_) {
+    runtime::step(learner_, data, *history_, stages_, epoch_, batch);
+  } else {
+    (device == 0 ? learner_ : *second_learner_).step(data, epoch_, batch, sums_.at(device == 0 ? 0 : 1));
+  }
+  if (hot_) {
+    hot_->end_update();
+  }
+}
+
+void Bench::reuse_hot(double ratio) {
+  plan_.schedule = plan::Schedule::super_batch;
+  plan_.embeddings = {.reuse = plan::Reuse::hot, .hot_ratio = ratio};
+  plan_.super_batch = most_hot_batches;
+  stages_.take_plan(plan_);
+  hot_ = std::make_unique<runtime::HotEmbeddings>(stages_.placed(), job_, plan_, learner_.model(),
+                                                  runtime::HotRatioOptions{}, base::Progress());
 }
 
 /// As in epochs, one thread starts a GPU's preparation and training in turn: each of two would sleep while
@@ -109,7 +135,12 @@ void Bench::gather_on_device(bool gathers) {
 
 void Bench::begin(std::int64_t epoch, const std::vector<std::int64_t>& order) {
   epoch_ = epoch;
-  stages_.begin_epoch(epoch, order);
+  stages_.begin_epoch(epoch, order, hot_.get());
+  if (hot_) {
+    hot_->begin_epoch(epoch, order, 0, 0);
+    stages_.group_prepare(0, 0);
+    stages_.group_transfer(0);
+  }
 }
 
 std::vector<StageSpan> Bench::in_turn(std::initializer_list<schedule::Stage> stages, std::int64_t first,

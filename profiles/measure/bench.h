@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,7 +12,9 @@
 #include "nn/learner.h"
 #include "plan/job.h"
 #include "runtime/host_machine.h"
+#include "runtime/reuse/hot_embeddings.h"
 #include "runtime/stages.h"
+#include "runtime/training/history.h"
 #include "schedule/machine.h"
 
 namespace gnomon::profiles {
@@ -21,8 +24,10 @@ namespace gnomon::profiles {
 /// again.
 class Bench {
  public:
+  /// `reuse` of all vertices' embeddings: mini-batches have one hop and all vertices as seeds, and training
+  /// pulls and pushes embeddings.
   Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
-        const runtime::DeviceOptions& device = {});
+        const runtime::DeviceOptions& device = {}, plan::Reuse reuse = plan::Reuse::none);
 
   /// Sets the number of threads that share each of the workers' next mini-batches.
   void share_batches(int worker_threads);
@@ -32,6 +37,10 @@ class Bench {
   /// Sets how many of the devices (1 or 2) prepare and train the next mini-batches: position i runs on device
   /// i mod `devices`.
   void use_devices(int devices);
+
+  /// Lets the next mini-batches reuse the first layer's rows of a share of the vertices, the hottest, which
+  /// begin() computes.
+  void reuse_hot(double ratio);
 
   /// Whether training reads the features of the next mini-batches where they are stored (plan.fused).
   void fuse(bool fused);
@@ -95,9 +104,11 @@ class Bench {
   }
 
  private:
+  void learn(const nn::TensorBatch& data, std::int64_t batch, int device);
   runtime::HostMachine& machine_of(int workers);
   void take_plan(const plan::Plan& plan);
 
+  plan::Job job_;
   plan::Plan plan_;
   std::int64_t epoch_ = 0;
   nn::Learner learner_;
@@ -106,6 +117,8 @@ class Bench {
   const bool prepares_apart_;         ///< on a thread of its own, whatever the plan
   const bool executes_graphs_;
   std::unique_ptr<nn::Learner> second_learner_;  ///< of the second device
+  std::optional<runtime::History> history_;      ///< if the embeddings of all vertices are reused
+  std::unique_ptr<runtime::HotEmbeddings> hot_;  ///< if those of hot vertices are
   runtime::Stages stages_;
   /// By number of workers, and whether the device prepares beside training; created on first use. Declared
   /// after the members that their threads use.

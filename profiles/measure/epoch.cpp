@@ -1,7 +1,5 @@
 #include "profiles/measure/epoch.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -11,6 +9,7 @@
 
 #include "nn/dense/chunks.h"
 #include "profiles/measure/machine.h"
+#include "profiles/measure/mapped_history.h"
 #include "runtime/host_machine.h"
 #include "runtime/placement.h"
 #include "runtime/stages.h"
@@ -22,21 +21,7 @@
 #include "schedule/timeline.h"
 
 namespace gnomon::profiles {
-
 namespace {
-
-/// Embeddings of zeros: only their times matter.
-std::optional<runtime::History> history_for(const graph::Graph& graph, const plan::Job& job,
-                                            const plan::Plan& plan) {
-  if (!runtime::keeps_history(plan)) {
-    return std::nullopt;
-  }
-  std::vector<at::Tensor> hidden(static_cast<std::size_t>(job.layers() - 1));
-  for (auto& layer : hidden) {
-    layer = at::zeros({graph.num_vertices(), job.hidden});
-  }
-  return runtime::History(std::move(hidden), graph.num_vertices());
-}
 
 MeasuredEpoch median_of(std::vector<MeasuredEpoch> epochs) {
   const auto peak = epochs.back().device_bytes;
@@ -46,7 +31,18 @@ MeasuredEpoch median_of(std::vector<MeasuredEpoch> epochs) {
   return std::move(*middle);
 }
 
-std::int64_t warm_up_batches(const EpochOptions& options, const plan::Plan& plan) {
+/// Mini-batches of as many macro-batches of an epoch as are in memory at a time: the one that is being
+/// loaded, the one that mini-batches are drawn from, and one that they have been drawn from.
+std::int64_t batches_of_resident(std::int64_t batches, const plan::Macro& macro) {
+  constexpr std::int64_t at_a_time = 3;
+  const std::int64_t groups = (macro.partitions + macro.resident - 1) / macro.resident;
+  return std::min(batches, at_a_time * ((batches + groups - 1) / groups));
+}
+
+std::int64_t warm_up_batches(const EpochOptions& options, const plan::Plan& plan, std::int64_t batches) {
+  if (options.warm_up_batches > 0 && plan.schedule == plan::Schedule::macro_batch) {
+    return std::max(options.warm_up_batches, batches_of_resident(batches, plan.macro));
+  }
   if (options.warm_up_batches == 0 || !plan::has_link(options.device.kind)) {
     return options.warm_up_batches;
   }
@@ -67,7 +63,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   runtime::Replicas replicas(job, graph.features.columns, graph.num_classes,
                              runtime::tensor_device(options.device),
                              schedule::averages_gradients(plan) ? plan.devices : 1);
-  auto history = history_for(graph, job, plan);
+  auto history = mapped_history(plan, job, graph.num_vertices());
   std::int64_t trained = 0;
   std::int64_t wanted = 0;
   std::int64_t number = options.epoch;
@@ -114,7 +110,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
     return options.max_batches > 0 ? std::min(options.max_batches, batches) : batches;
   };
   const std::int64_t all = batches_in(number);
-  const std::int64_t warm_up = warm_up_batches(options, plan);
+  const std::int64_t warm_up = warm_up_batches(options, plan, all);
   wanted = warm_up + all;
   runtime::HostMachine machine(plan.workers, stages.work(), runtime::worker_cores(plan),
                                runtime::works_beside_training(plan), plan.devices);

@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/index.h"
 #include "base/index_range.h"
 #include "base/median.h"
 #include "base/team.h"
-#include "base/usable.h"
 #include "profiles/measure/bench.h"
+#include "profiles/measure/few_batches.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
 #include "runtime/macro/halo_structure.h"
@@ -25,9 +26,11 @@ namespace {
 
 using schedule::Stage;
 
-constexpr std::int64_t unmeasured_of_macro_batch = 2;
-constexpr std::int64_t measured_of_macro_batch = 14;
-constexpr std::int64_t at_once_of_macro_batch = 4;  ///< between two looks at the clock
+/// The memory of a graph.
+struct HeldMacroBatch {
+  std::shared_ptr<runtime::MacroBatch> batch;
+  std::vector<graph::VertexId> seeds;
+};
 
 /// One of as many macro-batches as have the mini-batches of this measurement.
 plan::Plan macro_plan(std::int64_t batches) {
@@ -35,21 +38,11 @@ plan::Plan macro_plan(std::int64_t batches) {
   plan.name = "profiler";
   plan.schedule = plan::Schedule::macro_batch;
   plan.route = plan::Route::device;
-  plan.workers = base::usable_cores();
-  plan.macro.partitions = static_cast<int>(
-      std::max<std::int64_t>(1, batches / (unmeasured_of_macro_batch + measured_of_macro_batch)));
+  plan.workers = 1;
+  plan.macro.partitions =
+      static_cast<int>(std::max<std::int64_t>(1, batches / (few_warm_ups + few_measured)));
   plan.macro.resident = 1;
   return plan;
-}
-
-double median_s(const std::vector<schedule::StageSpan>& spans, Stage stage) {
-  std::vector<double> seconds;
-  for (const auto& span : spans) {
-    if (span.stage == stage && span.batch >= unmeasured_of_macro_batch) {
-      seconds.push_back(span.end_s - span.begin_s);
-    }
-  }
-  return base::median(seconds);
 }
 
 /// Every 16th vertex of some ranges of a graph, which have few enough entries in their lists to take a
@@ -72,40 +65,42 @@ std::vector<graph::VertexId> scattered_vertices(const graph::Graph& graph) {
 
 }  // namespace
 
-std::optional<MacroBatchTimes> measure_macro_batch(const std::shared_ptr<const runtime::PlacedGraph>& placed,
-                                                   const plan::Job& job, const runtime::DeviceOptions& device,
-                                                   const AccessOptions& options) {
+std::optional<SmallMacroBatch> small_macro_batch(const std::shared_ptr<const runtime::PlacedGraph>& placed,
+                                                 const plan::Job& job) {
   const std::int64_t batches = std::ssize(placed->graph.train) / job.batch_size;
-  if (job.weighted || batches <= unmeasured_of_macro_batch + 1) {
+  if (job.weighted || batches <= few_warm_ups + 1) {
     return std::nullopt;
   }
-  const Stopwatch watch;
   runtime::SampledMacro loader(placed, job, macro_plan(batches));
   const runtime::MacroLayout layout(loader.groups(0), job, 0);
-  const auto macro = loader.load(layout, 0, 0);
-  const auto seeds = macro->local_seeds(layout.group(0).train);
-  auto graph = macro->placed()->graph;
-  graph.train = seeds;
-  Bench bench(graph, job, 1, device);
+  SmallMacroBatch small{.graph = {}, .load_s = std::numeric_limits<double>::infinity()};
+  std::shared_ptr<runtime::MacroBatch> batch;
+  constexpr int loads = 3;  // the first ones map the memory that later ones use
+  for (int load = 0; load < loads; ++load) {
+    batch.reset();
+    const Stopwatch watch;
+    batch = loader.load(layout, 0, 0);
+    small.load_s = std::min(small.load_s, watch.seconds());
+  }
+  const auto held = std::make_shared<const HeldMacroBatch>(
+      HeldMacroBatch{batch, batch->local_seeds(layout.group(0).train)});
+  const auto whole = std::ssize(held->seeds) / job.batch_size;
+  small.batches = (std::ssize(held->seeds) + job.batch_size - 1) / job.batch_size;
+  small.graph = batch->placed()->graph;
+  small.graph.train = std::span(held->seeds).first(base::at(whole * job.batch_size));
+  small.graph.storage = held;
+  return small;
+}
+
+MacroBatchTimes measure_macro_batch(const graph::Graph& macro_batch, const plan::Job& job,
+                                    const runtime::DeviceOptions& device, const AccessOptions& options) {
+  Bench bench(macro_batch, job, 1, device);
   if (bench.device().has_link()) {
     bench.hold_data(plan::Home::device);
   }
   bench.fuse(true);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(
-      std::min(std::ssize(seeds) / job.batch_size, unmeasured_of_macro_batch + measured_of_macro_batch)));
-  std::iota(order.begin(), order.end(), 0);
-  bench.begin(0, order);
-  std::vector<schedule::StageSpan> spans;
-  for (std::int64_t first = 0; first < std::ssize(order); first += at_once_of_macro_batch) {
-    throw_if_stopped(options.stop);
-    if (first > 0 && watch.seconds() >= options.time_limit_s) {
-      break;
-    }
-    const auto count = std::min(at_once_of_macro_batch, std::ssize(order) - first);
-    const auto more = bench.in_turn({Stage::device_batch, Stage::train}, first, count);
-    spans.insert(spans.end(), more.begin(), more.end());
-  }
-  return MacroBatchTimes{median_s(spans, Stage::device_batch), median_s(spans, Stage::train)};
+  const auto spans = run_few(bench, {Stage::device_batch, Stage::train}, options);
+  return {median_s(spans, Stage::device_batch), median_s(spans, Stage::train)};
 }
 
 std::optional<double> measure_halo_entry(const graph::Graph& graph, const AccessOptions& options) {

@@ -11,6 +11,18 @@
 
 namespace gnomon::profiles {
 
+/// A macro-batch of some mini-batches.
+struct SmallMacroBatch {
+  graph::Graph graph;        ///< as which mini-batches see it; its training vertices are whole mini-batches
+  std::int64_t batches = 0;  ///< mini-batches for whose seeds it was sampled, the last one not whole
+  double load_s = 0;         ///< the time to sample it and to gather its features, on one core
+};
+
+/// Samples one (runtime/macro/sampled_macro.h), some times. None if the job samples by weights, or has too
+/// few training vertices for a few whole mini-batches.
+std::optional<SmallMacroBatch> small_macro_batch(const std::shared_ptr<const runtime::PlacedGraph>& placed,
+                                                 const plan::Job& job);
+
 /// The median times, in seconds, to draw a mini-batch from a macro-batch on the device, and to train on rows
 /// that are read in place there. The macro-batch is small beside the graph, so that both find more of it in
 /// caches.
@@ -19,12 +31,9 @@ struct MacroBatchTimes {
   double train_s = 0;
 };
 
-/// Samples one macro-batch of some mini-batches (runtime/macro/sampled_macro.h) from the graph and measures
-/// its mini-batches one by one, a few even after the time limit. None if the job samples by weights, or has
-/// too few training vertices for a few whole mini-batches.
-std::optional<MacroBatchTimes> measure_macro_batch(const std::shared_ptr<const runtime::PlacedGraph>& placed,
-                                                   const plan::Job& job, const runtime::DeviceOptions& device,
-                                                   const AccessOptions& options);
+/// Measures the mini-batches of SmallMacroBatch::graph one by one, a few even after the time limit.
+MacroBatchTimes measure_macro_batch(const graph::Graph& macro_batch, const plan::Job& job,
+                                    const runtime::DeviceOptions& device, const AccessOptions& options);
 
 /// The time, in seconds, that one core takes to make the structure of a macro-batch of parts with a halo
 /// (runtime/macro/halo_structure.h), for each entry of the parts' lists, of a share of the graph. None if

@@ -58,10 +58,11 @@ struct Measured {
   bool converged(const StopRule& rule) const;
 };
 
-/// The time to prepare, and to only sample, a mini-batch with all data in device memory.
+/// The time to prepare, to only sample, and to train a mini-batch with all data in device memory.
 struct Resident {
   double device_batch_s = 0;
   double device_sample_s = 0;
+  std::optional<double> train_s{};         ///< none if only caches are in device memory
   std::optional<double> train_slowdown{};  ///< of a GPU's training beside such preparation
 };
 
@@ -125,9 +126,9 @@ class Rounds {
   std::vector<schedule::StageSpan> device_in_turn(std::int64_t first);
   std::int64_t device_run() const { return device_warm_ups_ + device_chunk_; }
   void prepare_on_cpu(std::int64_t first, std::int64_t count);
-  double prepare_s(bool fused);
+  schedule::StageTimes times_in_turn(bool fused);
   Resident prepared(double time_limit_s);
-  std::optional<double> train_beside_preparation();
+  std::optional<double> train_beside_preparation(double usual_s);
   std::vector<schedule::StageSpan> device_pipeline(std::int64_t epoch);
   double alone(schedule::Stage stage, std::int64_t position);
   bool measures_pipelines() const;

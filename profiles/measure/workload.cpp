@@ -20,11 +20,15 @@
 #include "profiles/measure/disk.h"
 #include "profiles/measure/disk_batch.h"
 #include "profiles/measure/evaluation.h"
+#include "profiles/measure/hot_batch.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/macro_batch.h"
+#include "profiles/measure/one_hop.h"
 #include "profiles/measure/refresh.h"
+#include "profiles/measure/resident_batches.h"
 #include "profiles/measure/rounds.h"
 #include "profiles/measure/statistics.h"
+#include "profiles/measure/thin_batches.h"
 #include "profiles/stage_work.h"
 #include "runtime/macro/parts_of_plan.h"
 #include "runtime/placement.h"
@@ -44,9 +48,15 @@ constexpr double disk_share = 0.05;
 constexpr double bias_share = 0.02;
 /// For stages with all data in device memory:
 constexpr double resident_share = 0.05;
-/// For mini-batches of a macro-batch, and for the lists of one with a halo:
+/// For mini-batches of a macro-batch, for those that reuse hot rows, for thinner ones, for counting those of
+/// resident parts, and for the lists of a macro-batch with a halo:
 constexpr double macro_share = 0.02;
+constexpr double hot_share = 0.02;
+constexpr double thin_share = 0.02;
+constexpr double count_share = 0.01;
 constexpr double halo_share = 0.01;
+/// For mini-batches of one hop with historical embeddings:
+constexpr double one_hop_share = 0.02;
 /// For what caches of the disk take beside reading, if the graph is a store:
 constexpr double disk_batch_share = 0.03;
 /// For computing reused embeddings:
@@ -55,7 +65,8 @@ constexpr double refresh_share = 0.03;
 constexpr double evaluation_share = 0.05;
 /// For the rounds:
 constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - bias_share -
-                                resident_share - macro_share - halo_share - disk_batch_share - refresh_share -
+                                resident_share - macro_share - hot_share - thin_share - count_share -
+                                halo_share - one_hop_share - disk_batch_share - refresh_share -
                                 evaluation_share;
 
 void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
@@ -168,6 +179,11 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   return workload;
 }
 
+/// The time to load a macro-batch on one core, and its sizes.
+struct MacroLoad {
+  double batches = 0, vertices = 0, seconds = 0;
+};
+
 /// The sampling parts of cpu_batch and device_batch, where stages that only sample were measured.
 void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
   if (measured.cpu_sample.count() > 0) {
@@ -176,6 +192,19 @@ void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
   if (measured.device_sample.count() > 0) {
     workload.parts.device_sample_s = std::min(measured.device_sample.mean(), workload.device_batch.mean_s);
   }
+}
+
+/// What it takes to make lists of the edges that are sampled for a macro-batch. To be called after
+/// fill_sampling().
+void fill_macro_load(WorkloadProfile& workload, const std::optional<MacroLoad>& load) {
+  const double edges = load ? load->batches * workload.batch_edges : 0;
+  if (edges <= 0 || workload.batch_vertices <= 0) {
+    return;
+  }
+  const double sample_s = workload.parts.cpu_sample_s.value_or(0);
+  const double row_s = (workload.cpu_batch.mean_s - sample_s) / workload.batch_vertices;
+  workload.parts.macro_edge_s =
+      std::max(0.0, load->seconds - load->batches * sample_s - load->vertices * row_s) / edges;
 }
 
 /// What is faster in a macro-batch than in the graph. To be called after fill_sampling().
@@ -191,6 +220,20 @@ void fill_disk_batch(WorkloadProfile& workload, const DiskBatchTimes& times) {
   workload.parts.disk_rows_s = times.rows_s;
   workload.parts.disk_lists_s = times.lists_s;
   workload.parts.cache_choices_s = times.choices_s;
+}
+
+void fill_one_hop(WorkloadProfile& workload, const std::optional<OneHopTimes>& times) {
+  if (times && workload.cpu_batch.mean_s > 0 && workload.train.mean_s > 0) {
+    workload.parts.one_hop_batch_ratio = times->cpu_batch_s / workload.cpu_batch.mean_s;
+    workload.parts.one_hop_train_ratio = times->train_s / workload.train.mean_s;
+  }
+}
+
+void fill_refresh(WorkloadProfile& workload, const std::optional<RefreshTimes>& times) {
+  if (times) {
+    workload.parts.find_hot_s = times->find_s;
+    workload.parts.refresh_s = times->compute_s;
+  }
 }
 
 /// Whether a GPU's memory holds the graph and its features beside training and the mini-batches of a
@@ -215,6 +258,9 @@ void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& r
     workload.device_batch_link_s = std::max(0.0, workload.device_batch.mean_s - resident->device_batch_s);
     workload.parts.device_sample_link_s = std::clamp(sample_s - resident->device_sample_s, 0.0,
                                                      std::min(sample_s, workload.device_batch_link_s));
+    if (resident->train_s && workload.train.mean_s > 0) {
+      workload.parts.resident_train_ratio = *resident->train_s / workload.train.mean_s;
+    }
   }
 }
 
@@ -311,6 +357,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   std::optional<runtime::DeviceFacts> facts;
   std::optional<Resident> resident;
   std::optional<MacroBatchTimes> macro_batch;
+  std::optional<MacroLoad> macro_load;
   std::optional<double> partial_share;
   double runtime = 0;
   double weight_bytes = 0;
@@ -331,8 +378,16 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                   static_cast<double>(measured.max_batch_bytes));
     }
     if (watch.seconds() < options.time_limit_s) {
-      macro_batch = measure_macro_batch(rounds.placed(), job, options.device,
-                                        {macro_share * profile.time_limit_s, options.stop});
+      if (const auto macro = small_macro_batch(rounds.placed(), job)) {
+        macro_load = {static_cast<double>(macro->batches), static_cast<double>(macro->graph.num_vertices()),
+                      macro->load_s};
+        macro_batch = measure_macro_batch(macro->graph, job, options.device,
+                                          {macro_share * profile.time_limit_s, options.stop});
+        profile.workload.thin_batches = measure_thin(macro->graph, job, options.device,
+                                                     {thin_share * profile.time_limit_s, options.stop});
+        profile.workload.hot_batch =
+            measure_hot(macro->graph, job, options.device, {hot_share * profile.time_limit_s, options.stop});
+      }
       profile.workload.parts.halo_entry_s =
           measure_halo_entry(graph, {halo_share * profile.time_limit_s, options.stop});
       fill_disk_batch(profile.workload,
@@ -345,11 +400,16 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
   fill_macro_batch(profile.workload, macro_batch);
+  fill_macro_load(profile.workload, macro_load);
   profile.workload.work = batch_work(profile.workload);
   profile.workload.parts.biased_sample_ratio =
       measure_biased_sampling(graph, job, {bias_share * profile.time_limit_s, options.stop});
-  profile.workload.parts.refresh_s =
-      measure_refresh(graph, job, {refresh_share * profile.time_limit_s, options.stop});
+  fill_refresh(profile.workload,
+               measure_refresh(graph, job, {refresh_share * profile.time_limit_s, options.stop}));
+  fill_one_hop(profile.workload, measure_one_hop(graph, job, options.device,
+                                                 {one_hop_share * profile.time_limit_s, options.stop}));
+  profile.workload.resident_batches =
+      count_resident(graph, job, {count_share * profile.time_limit_s, options.stop});
   base::report(options.progress, "measuring evaluation", 0, 0);
   profile.workload.evaluation =
       measure_evaluation(graph, job, options.device, {evaluation_share * profile.time_limit_s, options.stop});

@@ -7,6 +7,7 @@
 #include "base/ranked_bits.h"
 #include "kernels/cpu/member_ranks.h"
 #include "kernels/cpu/prefetch.h"
+#include "runtime/macro/reserve_more.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -86,7 +87,7 @@ void translate(const graph::Indices& list, const base::RankedBits& ids, bool has
 
 void add_lists(const graph::Graph& graph, const base::RankedBits& ids, base::Team& team,
                MacroArrays& arrays) {
-  arrays.indices.reserve(at(arrays.indptr.back()), 0);
+  reserve_more(arrays.indices, at(arrays.indptr.back()));
   team.step([&](int member) {
     const auto [begin, end] = base::chunk_of(std::ssize(arrays.vertices), member, team.size());
     // What is written behind a list must not reach the next member's lists.

@@ -8,6 +8,7 @@
 #include "base/index_range.h"
 #include "base/interleave.h"
 #include "kernels/cpu/gather.h"
+#include "runtime/macro/reserve_more.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -61,7 +62,7 @@ LocalFeatures gather_locally(const graph::Features& features, std::span<const Ve
     return vertices.subspan(at(first), at(end - first));
   };
   if (!features.is_sparse()) {
-    local.data.reserve(vertices.size() * at(features.row_bytes()), 0);
+    reserve_more(local.data, vertices.size() * at(features.row_bytes()));
     share_wanted(team, std::ssize(vertices), is_wanted, [&](std::int64_t first, std::int64_t end) {
       kernels::cpu::gather_rows(features, of(first, end), local.data.data() + first * features.row_bytes());
     });
@@ -74,8 +75,8 @@ LocalFeatures gather_locally(const graph::Features& features, std::span<const Ve
     local.indptr[i + 1] = local.indptr[i] + (has_entries ? features.indptr[at(vertices[i]) + 1] - first : 0);
   }
   const auto entries = at(local.indptr.back());
-  local.entry_columns.reserve(entries, 0);
-  local.data.reserve(features.data == nullptr ? 0 : entries * at(bytes_of(features.type)), 0);
+  reserve_more(local.entry_columns, entries);
+  reserve_more(local.data, features.data == nullptr ? 0 : entries * at(bytes_of(features.type)));
   share_wanted(team, std::ssize(vertices), is_wanted, [&](std::int64_t first, std::int64_t end) {
     const std::int64_t entry = local.indptr[at(first)];
     std::byte* const values = features.data == nullptr ? nullptr : local.data.data();

@@ -7,6 +7,7 @@
 #include "base/index_range.h"
 #include "graph/epoch_order.h"
 #include "kernels/sampling_rule.h"
+#include "runtime/macro/reserve_more.h"
 
 namespace gnomon::runtime {
 namespace {
@@ -64,7 +65,7 @@ void unite_hops(const kernels::MiniBatch& sample, base::Team& team, MacroArrays&
       arrays.indptr.push_back(arrays.indptr.back() + size);
     }
   }
-  arrays.indices.reserve(at(arrays.indptr.back()), 0);
+  reserve_more(arrays.indices, at(arrays.indptr.back()));
   team.step([&](int member) {
     const auto first = arrays.indptr[at(base::chunk_of(vertices, member, team.size()).begin)];
     const auto& own = shares[at(member)].indices;

@@ -15,6 +15,7 @@
 #include "sim/costs/macro_read.h"
 #include "sim/costs/macro_sample.h"
 #include "sim/costs/one_hop.h"
+#include "sim/costs/resident_batch.h"
 #include "sim/costs/zero_copy.h"
 
 namespace gnomon::sim {
@@ -47,6 +48,13 @@ struct Halves {
   double device_gather_s = 0, device_gather_link_s = 0;
   double structure_bytes = 0, feature_bytes = 0;
 };
+
+/// The relative time of a mini-batch that samples a share of the edges, on the line through a measured one
+/// and a usual one.
+double on_line(double measured_edges, double measured_time, double edges) {
+  const double slope = measured_edges < 1 ? (1 - measured_time) / (1 - measured_edges) : 0;
+  return std::max(0.0, 1 - slope * (1 - edges));
+}
 
 Halves halves_of(const WorkloadProfile& workload) {
   const auto& parts = workload.parts;
@@ -82,6 +90,7 @@ class Costing {
     train_s_ = workload_.train.mean_s;
     prefer_cached();
     reuse_embeddings();
+    draw_among_residents();
     answer_from_cache();
     read_disk();
     keep_resident();
@@ -112,17 +121,17 @@ class Costing {
     return workload_.batch_bytes > 0 ? bytes * workload_.transfer.mean_s / workload_.batch_bytes : 0;
   }
 
-  void scale_sampling(double share) {
-    halves_.cpu_sample_s *= share;
-    halves_.device_sample_s *= share;
-    halves_.device_sample_link_s *= share;
-    halves_.structure_bytes *= share;
+  void scale_sampling(double times, double bytes) {
+    halves_.cpu_sample_s *= times;
+    halves_.device_sample_s *= times;
+    halves_.device_sample_link_s *= times;
+    halves_.structure_bytes *= bytes;
   }
-  void scale_gathering(double share) {
-    halves_.cpu_gather_s *= share;
-    halves_.device_gather_s *= share;
-    halves_.device_gather_link_s *= share;
-    halves_.feature_bytes *= share;
+  void scale_gathering(double times, double bytes) {
+    halves_.cpu_gather_s *= times;
+    halves_.device_gather_s *= times;
+    halves_.device_gather_link_s *= times;
+    halves_.feature_bytes *= bytes;
   }
 
   /// Biased draws are weighted.
@@ -145,11 +154,16 @@ class Costing {
 
   /// Reuse of all embeddings: a mini-batch is one hop, along which every layer aggregates for the seeds.
   /// Embeddings of the other sources are gathered and copied before training, and those of the seeds copied
-  /// back after it.
+  /// back after it, which is estimated by bytes unless the profile measured such training.
   void reuse_all() {
     const auto hop = one_hop(workload_);
-    scale_sampling(hop.edges);
-    scale_gathering(hop.vertices);
+    const auto& parts = workload_.parts;
+    scale_sampling(parts.one_hop_batch_ratio.value_or(hop.edges), hop.edges);
+    scale_gathering(parts.one_hop_batch_ratio.value_or(hop.vertices), hop.vertices);
+    if (parts.one_hop_train_ratio) {
+      train_s_ *= *parts.one_hop_train_ratio;
+      return;
+    }
     const double layers = workload_.job.layers() - 1;
     const double row_bytes = layers * workload_.job.hidden * value_bytes;
     const double pulled = row_bytes * hop.halo;
@@ -165,17 +179,34 @@ class Costing {
   /// Reuse of hot embeddings: nothing is sampled or gathered below a hot vertex, and its forward pass is
   /// skipped. The CPU computes each hot vertex that the super-batch uses once. The layer's backward pass
   /// remains on the device, to which the aggregated rows are copied together with the embeddings; without an
-  /// input gradient it takes as long as the forward pass.
+  /// input gradient and a measurement it takes as long as the forward pass.
   void reuse_hot() {
     const HotUse hot = hot_use_of(workload_, plan_);
     const double bottom = bottom_of(workload_).edge_share;
     const double refresh_s = workload_.parts.refresh_s.value_or(workload_.cpu_batch.mean_s * bottom);
     const double batches = static_cast<double>(plan_.super_batch) * plan_.devices;
-    costs().group_prepare_s = batches * hot.edges * refresh_s * (hot.uses > 0 ? hot.computed / hot.uses : 1);
+    costs().group_prepare_s =
+        batches * workload_.parts.find_hot_s.value_or(0) + refresh_s * hot.computed_edges;
     costs().group_transfer_s = copy_s(hot.computed * hot_row_bytes(workload_));
-    scale_sampling(1 - bottom * hot.edges);
-    scale_gathering(1 - hot.vertices);
-    train_s_ *= 1 - bottom * hot.edges / 2;
+    const double sampled = 1 - bottom * hot.edges;
+    const auto& measured = workload_.hot_batch;
+    const auto preparing = [&](double estimate) {
+      return measured ? on_line(measured->edges, measured->device_batch, sampled) : estimate;
+    };
+    scale_sampling(preparing(sampled), sampled);
+    scale_gathering(preparing(1 - hot.vertices), 1 - hot.vertices);
+    train_s_ *= measured ? on_line(measured->edges, measured->train, sampled) : (1 + sampled) / 2;
+  }
+
+  /// Macro-batches from the disk have no neighbours but those in their parts, and hubs.
+  void draw_among_residents() {
+    if (plan_.schedule != Schedule::macro_batch || plan_.features != Home::disk) {
+      return;
+    }
+    const auto batch = resident_costs(workload_, plan_.macro);
+    scale_sampling(batch.cpu_batch, batch.edges);
+    scale_gathering(batch.cpu_batch, batch.vertices);
+    train_s_ *= batch.train;
   }
 
   double hits(const profiles::Accesses& accesses, double share) const {
@@ -323,7 +354,9 @@ class Costing {
     halves_.device_sample_s *= workload_.parts.macro_sample_ratio.value_or(1);
     const double row_s = workload_.batch_vertices > 0 ? halves_.cpu_gather_s / workload_.batch_vertices : 0;
     costs().group_prepare_s = sample.vertices * row_s + batches * halves_.cpu_sample_s * sample.draws +
-                              sample.entries * workload_.parts.halo_entry_s.value_or(0);
+                              sample.entries * workload_.parts.halo_entry_s.value_or(0) +
+                              (plan_.embeddings.reuse == Reuse::halo ? 0 : sample.draws) * batches *
+                                  workload_.batch_edges * workload_.parts.macro_edge_s.value_or(0);
     costs().group_transfer_s = copy_s(sample.vertices * static_cast<double>(workload_.feature_row_bytes) +
                                       local_id_bytes * sample.edges);
   }
@@ -344,7 +377,7 @@ class Costing {
     costs().group_prepare_s /= workers;
     const double copied = share_of_copy(by_trainer);
     costs().transfer_s = workload_.transfer.mean_s * copied;
-    costs().train_s = train_s_ * fused_ratio(gather_s) * graphs_ratio() /
+    costs().train_s = train_s_ * fused_ratio(gather_s) * graphs_ratio() * waiting_ratio(gather_link_s) /
                       profiles::speedup_at(workload_.train_speedup, plan_.device_threads);
     prepare(costs().device_batch_s, costs().device_batch_link_s, costs().device_batch_peer_s,
             halves_.device_sample_s + (by_trainer ? 0 : gather_s),
@@ -405,6 +438,16 @@ class Costing {
       return *measured;
     }
     return workload_.train.mean_s > 0 ? 1 + gather_s / workload_.train.mean_s : 1;
+  }
+
+  /// Training gets faster the less the device's preparation before it waits for the link.
+  double waiting_ratio(double gather_link_s) const {
+    const auto measured = workload_.parts.resident_train_ratio;
+    if (!measured || plan_.route != Route::device || workload_.device_batch_link_s <= 0) {
+      return 1;
+    }
+    const double reads = (halves_.device_sample_link_s + gather_link_s) / workload_.device_batch_link_s;
+    return *measured + (1 - *measured) * std::min(1.0, reads);
   }
 
   /// What training by recorded launches takes of the time of launching one by one. Where it was not measured,

@@ -52,6 +52,30 @@ double vertices_saved(double batch_vertices, const Bottom& bottom, const HotUse&
   return 1 - touched(pool_of(batch_vertices, visits), left) / batch_vertices;
 }
 
+/// Sets the distinct vertices among the uses in a super-batch, and their edges. Between two points of the
+/// curves, all vertices are used alike and have equal numbers of edges.
+void count_distinct(const profiles::HotCurves& curves, double ratio, double vertices, double uses,
+                    double batches, HotUse& use) {
+  profiles::HitPoint before;
+  double edges_before = 0;
+  const auto add_until = [&](double share) {
+    const double edges = on_curve(curves.edges, share);
+    const profiles::HitPoint point{share, on_curve(curves.destinations, share)};
+    const double visits = uses * (point.hits - before.hits);
+    const double distinct = touched(vertices * (share - before.share), visits);
+    use.computed += distinct;
+    use.computed_edges += visits > 0 ? batches * (edges - edges_before) * distinct / visits : 0;
+    before = point;
+    edges_before = edges;
+  };
+  for (const auto& point : curves.destinations) {
+    if (point.share < ratio) {
+      add_until(point.share);
+    }
+  }
+  add_until(ratio);
+}
+
 }  // namespace
 
 Bottom bottom_of(const profiles::WorkloadProfile& workload) {
@@ -99,7 +123,13 @@ HotUse hot_use_of(const profiles::WorkloadProfile& workload, const plan::Plan& p
     use.vertices = (1 - destinations) * use.destinations;
   }
   use.uses = batches * use.destinations * bottom.destinations;
-  use.computed = touched(ratio * static_cast<double>(workload.vertices), use.uses);
+  const auto vertices = static_cast<double>(workload.vertices);
+  if (workload.hot) {
+    count_distinct(*workload.hot, ratio, vertices, batches * bottom.destinations, batches, use);
+  } else {
+    use.computed = touched(ratio * vertices, use.uses);
+    use.computed_edges = batches * use.edges * (use.uses > 0 ? use.computed / use.uses : 1);
+  }
   return use;
 }
 

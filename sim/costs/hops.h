@@ -22,11 +22,12 @@ double lists_read(const profiles::WorkloadProfile& workload);
 
 /// The use of hot vertices in a super-batch.
 struct HotUse {
-  double destinations = 0;  ///< share of the first layer's destinations
-  double edges = 0;         ///< share of the edges to them
-  double vertices = 0;      ///< share of a batch's vertices that are not sampled
-  double uses = 0;          ///< hot destinations of the first layer, summed over all its batches
-  double computed = 0;      ///< distinct vertices among them, each refreshed once
+  double destinations = 0;    ///< share of the first layer's destinations
+  double edges = 0;           ///< share of the edges to them
+  double vertices = 0;        ///< share of a batch's vertices that are not sampled
+  double uses = 0;            ///< hot destinations of the first layer, summed over all its batches
+  double computed = 0;        ///< distinct vertices among them, each refreshed once
+  double computed_edges = 0;  ///< to these, relative to those of the first layer in one mini-batch
 };
 HotUse hot_use_of(const profiles::WorkloadProfile& workload, const plan::Plan& plan);
 

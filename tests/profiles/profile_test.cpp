@@ -96,7 +96,11 @@ TEST(Profile, ReadsZerosOfEarlierVersionsAsUnknown) {
                            "/workload/parts/cpu_sample_s",
                            "/workload/parts/device_sample_s",
                            "/workload/parts/activation_bytes",
+                           "/workload/parts/find_hot_s",
                            "/workload/parts/refresh_s",
+                           "/workload/parts/one_hop_batch_ratio",
+                           "/workload/parts/one_hop_train_ratio",
+                           "/workload/parts/resident_train_ratio",
                            "/workload/parts/structure_transfer_ratio",
                            "/workload/parts/fused_train_ratio",
                            "/workload/parts/prepare_share_ratio"}) {

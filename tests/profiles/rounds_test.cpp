@@ -28,6 +28,10 @@ TEST(MeasureCached, TellsWhatIsReadOverTheLink) {
   EXPECT_LT(resident.device_batch_s, over_the_link_s / 2);
   EXPECT_LT(cached.device_batch_s, over_the_link_s / 2);
   EXPECT_GE(cached.device_batch_s, cached.device_sample_s);
+  EXPECT_FALSE(cached.train_s) << "preparation still waits for what is not cached";
+  ASSERT_TRUE(resident.train_s);
+  EXPECT_GT(*resident.train_s, 0);
+  EXPECT_LT(*resident.train_s, 2 * measured.of(schedule::Stage::train).mean());
 }
 
 }  // namespace

@@ -391,6 +391,26 @@ TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
   EXPECT_NEAR(costs.group_transfer_s, computed * 240 / 500, near_s);
 }
 
+TEST(Costs, HotEmbeddingsTakeWhatWasMeasured) {
+  // The plan samples 0.36 of the edges (as above). With 0.68 of them training took 1.25 as long, so that 0.36
+  // are twice as far from all of them; preparation took 1.5.
+  auto profile = gpu_profile();
+  profile.workload.parts.refresh_s = 3;
+  profile.workload.features.curves = {{CachePolicy::presample, {{0.5, 0.8}}}};
+  Plan plan = plan_of(Schedule::super_batch, Route::device);
+  plan.exact = false;
+  plan.embeddings = {.reuse = Reuse::hot, .hot_ratio = 0.5};
+  plan.super_batch = 2;
+  plan.workers = 1;
+  const auto before = costs_of_plan(profile, plan).costs;
+  profile.workload.hot_batch = profiles::HotBatch{.edges = 0.68, .device_batch = 1.5, .train = 1.25};
+  profile.workload.parts.find_hot_s = 0.7;
+  const auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_NEAR(costs.train_s, 6 * 1.5, near_s);
+  EXPECT_NEAR(costs.device_batch_s, 8 * 2, near_s);
+  EXPECT_NEAR(costs.group_prepare_s - before.group_prepare_s, 2 * 0.7, near_s) << "of each mini-batch";
+}
+
 TEST(Costs, HotEmbeddingsSaveWhatWasCounted) {
   // Ten destinations with 90 edges touch 40 vertices, as they would of a pool of V = 40 / (1 - exp(-100 /
   // V)). Without half of the destinations and two thirds of the edges 35 are left to touch it.
@@ -450,6 +470,65 @@ TEST(Costs, HistoricalEmbeddingsTakeAllVerticesAsSeeds) {
   EXPECT_EQ(batches_of(workload, plan), 34);
   workload.batches = 2;  // of a shortened epoch
   EXPECT_EQ(batches_of(workload, plan), 17);
+}
+
+TEST(Costs, MacroBatchesFromTheDiskHaveSmallerMiniBatches) {
+  auto profile = gpu_profile();
+  profile.machine.disk.bandwidth_bytes_per_s = 1000;
+  auto& workload = profile.workload;
+  Plan plan = plan_of(Schedule::macro_batch, Route::cpu);
+  plan.topology = plan.features = Home::disk;
+  plan.macro.partitions = 8;
+  plan.macro.resident = 2;
+  const auto whole = costs_of_plan(profile, plan).costs;
+  workload.resident_batches = {{.resident = 0.25, .neighbours = 0.25, .edges = 0.5, .vertices = 0.3}};
+  workload.thin_batches = {{.edges = 0.5, .vertices = 0.3, .cpu_batch = 0.6, .train = 0.8}};
+  const auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_NEAR(costs.cpu_batch_s, 0.6 * whole.cpu_batch_s, near_s);
+  EXPECT_NEAR(costs.train_s, 0.8 * whole.train_s, near_s);
+  // Half of 400 bytes of edges and 0.3 of 4,000 bytes of features.
+  EXPECT_NEAR(costs.transfer_s, whole.transfer_s * (200 + 1200) / 4400, near_s);
+  plan.features = Home::host;  // from memory, macro-batches are sampled from the whole graph
+  plan.topology = Home::host;
+  plan.route = Route::device;
+  plan.workers = 1;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.train_s, whole.train_s, near_s);
+}
+
+TEST(Costs, SampledMacroBatchesMakeListsOfTheirEdges) {
+  auto profile = gpu_profile();
+  Plan plan = plan_of(Schedule::macro_batch, Route::device);
+  plan.macro.partitions = 4;
+  plan.macro.resident = 1;
+  plan.workers = 1;
+  const auto before = costs_of_plan(profile, plan).costs;
+  // Five of twenty mini-batches have 100 edges each.
+  profile.workload.parts.macro_edge_s = 0.01;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.group_prepare_s - before.group_prepare_s, 5, near_s);
+}
+
+TEST(Costs, ReuseOfAllTakesWhatWasMeasured) {
+  auto profile = gpu_profile();
+  Plan plan = by_cpu();
+  plan.exact = false;
+  plan.embeddings.reuse = Reuse::all;
+  profile.workload.parts.one_hop_batch_ratio = 0.3;
+  profile.workload.parts.one_hop_train_ratio = 0.7;
+  const auto costs = costs_of_plan(profile, plan).costs;
+  EXPECT_NEAR(costs.cpu_batch_s, 0.3 * 10, near_s);
+  EXPECT_NEAR(costs.train_s, 0.7 * 6, near_s) << "with pulls and pushes";
+}
+
+TEST(Costs, TrainingIsFasterWithoutWaitingForTheLink) {
+  auto profile = gpu_profile();
+  profile.workload.parts.resident_train_ratio = 0.8;
+  Plan plan = by_device();
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.train_s, 6, near_s);
+  plan.topology = Home::device;  // 3 of 5 seconds over the link are left
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.train_s, 6 * (0.8 + 0.2 * 3 / 5), near_s);
+  plan.features = Home::device;
+  EXPECT_NEAR(costs_of_plan(profile, plan).costs.train_s, 6 * 0.8, near_s);
+  EXPECT_NEAR(costs_of_plan(profile, by_cpu()).costs.train_s, 6, near_s) << "after copies, not preparation";
 }
 
 TEST(Costs, MacroBatchesEndWithSmallMiniBatches) {

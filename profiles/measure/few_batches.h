@@ -1,0 +1,23 @@
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "profiles/measure/accesses.h"
+#include "profiles/measure/bench.h"
+
+namespace gnomon::profiles {
+
+/// The mini-batches of a short measurement: those that warm up, and the measured ones after them.
+constexpr std::int64_t few_warm_ups = 2;
+constexpr std::int64_t few_measured = 14;
+
+/// Runs the stages of the first mini-batches of an epoch, mini-batch by mini-batch: as many as there is time
+/// for, but some even after the time limit. Returns the spans of all.
+std::vector<schedule::StageSpan> run_few(Bench& bench, std::initializer_list<schedule::Stage> stages,
+                                         const AccessOptions& options);
+
+/// The median time of a stage of the measured mini-batches; of all if there are no others.
+double median_s(const std::vector<schedule::StageSpan>& spans, schedule::Stage stage);
+
+}  // namespace gnomon::profiles
