@@ -66,12 +66,15 @@ void Bench::learn(const nn::TensorBatch& data, std::int64_t batch, int device) {
 }
 
 void Bench::reuse_hot(double ratio) {
-  plan_.schedule = plan::Schedule::super_batch;
-  plan_.embeddings = {.reuse = plan::Reuse::hot, .hot_ratio = ratio};
-  plan_.super_batch = most_hot_batches;
+  hot_.reset();
+  plan_.schedule = ratio > 0 ? plan::Schedule::super_batch : plan::Plan().schedule;
+  plan_.embeddings = {.reuse = ratio > 0 ? plan::Reuse::hot : plan::Reuse::none, .hot_ratio = ratio};
+  plan_.super_batch = ratio > 0 ? most_hot_batches : 1;
   stages_.take_plan(plan_);
-  hot_ = std::make_unique<runtime::HotEmbeddings>(stages_.placed(), job_, plan_, learner_.model(),
-                                                  runtime::HotRatioOptions{}, base::Progress());
+  if (ratio > 0) {
+    hot_ = std::make_unique<runtime::HotEmbeddings>(stages_.placed(), job_, plan_, learner_.model(),
+                                                    runtime::HotRatioOptions{}, base::Progress());
+  }
 }
 
 /// As in epochs, one thread starts a GPU's preparation and training in turn: each of two would sleep while

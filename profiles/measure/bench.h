@@ -39,7 +39,7 @@ class Bench {
   void use_devices(int devices);
 
   /// Lets the next mini-batches reuse the first layer's rows of a share of the vertices, the hottest, which
-  /// begin() computes.
+  /// begin() computes; 0: none.
   void reuse_hot(double ratio);
 
   /// Whether training reads the features of the next mini-batches where they are stored (plan.fused).

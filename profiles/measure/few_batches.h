@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "profiles/measure/accesses.h"
@@ -17,7 +18,17 @@ constexpr std::int64_t few_measured = 14;
 std::vector<schedule::StageSpan> run_few(Bench& bench, std::initializer_list<schedule::Stage> stages,
                                          const AccessOptions& options);
 
+/// The same of two benches, a few mini-batches of each in turn, so that both see the same state of the
+/// machine; over and over, as long as there is time,
+/// but some even after the time limit.
+std::pair<std::vector<schedule::StageSpan>, std::vector<schedule::StageSpan>> run_beside(
+    Bench& first, Bench& second, std::initializer_list<schedule::Stage> stages, const AccessOptions& options);
+
 /// The median time of a stage of the measured mini-batches; of all if there are no others.
 double median_s(const std::vector<schedule::StageSpan>& spans, schedule::Stage stage);
+
+/// What a quarter of them does not exceed, for ratios of two: bursts of other work, which may lie in one of
+/// the two only, make times longer.
+double lower_quartile_s(const std::vector<schedule::StageSpan>& spans, schedule::Stage stage);
 
 }  // namespace gnomon::profiles

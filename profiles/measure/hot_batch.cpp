@@ -1,7 +1,8 @@
 #include "profiles/measure/hot_batch.h"
 
+#include <vector>
+
 #include "profiles/measure/few_batches.h"
-#include "profiles/measure/ratio.h"
 #include "profiles/measure/refresh.h"
 
 namespace gnomon::profiles {
@@ -30,28 +31,29 @@ std::optional<HotBatch> measure_hot(const graph::Graph& graph, const plan::Job& 
   }
   auto one_device = device;
   one_device.devices = 1;
-  Bench usual(graph, job, 1, one_device);
-  Bench hot(graph, job, 1, one_device);
-  hot.reuse_hot(hot_ratio);
-  const double edges = sampled_edges(hot) / sampled_edges(usual);
+  // One bench for both, as the memory of another may be faster.
+  Bench bench(graph, job, 1, one_device);
+  const double all_edges = sampled_edges(bench);
+  bench.reuse_hot(hot_ratio);
+  const double edges = sampled_edges(bench) / all_edges;
   if (edges >= 1) {
     return std::nullopt;
   }
-  constexpr int rounds = 3;  // in turn, so that both see the same state of the machine
+  constexpr int rounds = 4;  // in turn, so that both see the same state of the machine
   auto of_each = options;
   of_each.time_limit_s /= 2 * rounds;
-  Ratio device_batch;
-  Ratio train;
+  std::vector<schedule::StageSpan> usual, hot;
   for (int round = 0; round < rounds; ++round) {
-    const auto usual_spans = run_few(usual, {Stage::device_batch, Stage::train}, of_each);
-    const auto hot_spans = run_few(hot, {Stage::device_batch, Stage::train}, of_each);
-    const auto add = [&](Ratio& ratio, Stage stage) {
-      ratio.add(median_s(hot_spans, stage) / median_s(usual_spans, stage));
-    };
-    add(device_batch, Stage::device_batch);
-    add(train, Stage::train);
+    for (auto* spans : {&hot, &usual}) {
+      bench.reuse_hot(spans == &hot ? hot_ratio : 0);
+      const auto more = run_few(bench, {Stage::device_batch, Stage::train}, of_each);
+      spans->insert(spans->end(), more.begin(), more.end());
+    }
   }
-  return HotBatch{edges, *device_batch.value(), *train.value()};
+  const auto ratio = [&](Stage stage) {
+    return lower_quartile_s(hot, stage) / lower_quartile_s(usual, stage);
+  };
+  return HotBatch{edges, ratio(Stage::device_batch), ratio(Stage::train)};
 }
 
 }  // namespace gnomon::profiles

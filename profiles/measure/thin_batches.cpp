@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "profiles/measure/few_batches.h"
-#include "profiles/measure/ratio.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -20,52 +19,17 @@ plan::Job with_less_fanouts(plan::Job job, const graph::Graph& graph, int diviso
   return job;
 }
 
-/// Prepares, copies and trains one mini-batch after another of one job.
-class OneJob {
- public:
-  OneJob(const graph::Graph& graph, const plan::Job& job, const runtime::DeviceOptions& device)
-      : bench_(graph, job, 1, device) {
-    bench_.begin(0, {0});
-    bench_.in_turn({Stage::cpu_batch, Stage::transfer}, 0);
-    size_ = bench_.device_slot_size(0);
-    bench_.in_turn({Stage::train}, 0);
-  }
-
-  void run(const AccessOptions& options) {
-    const auto spans = run_few(bench_, {Stage::cpu_batch, Stage::transfer, Stage::train}, options);
-    cpu_batch_s_ = median_s(spans, Stage::cpu_batch);
-    train_s_ = median_s(spans, Stage::train);
-  }
-
-  const runtime::BatchSize& size() const { return size_; }  ///< of the first mini-batch
-  double cpu_batch_s() const { return cpu_batch_s_; }       ///< in the last run, as train_s()
-  double train_s() const { return train_s_; }
-
- private:
-  Bench bench_;
-  runtime::BatchSize size_;
-  double cpu_batch_s_ = 0, train_s_ = 0;
-};
+/// The size of the first mini-batch.
+runtime::BatchSize first_size(Bench& bench) {
+  bench.begin(0, {0});
+  bench.in_turn({Stage::cpu_batch, Stage::transfer}, 0);
+  const auto size = bench.device_slot_size(0);
+  bench.in_turn({Stage::train}, 0);
+  return size;
+}
 
 double ratio_of(std::int64_t part, std::int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, whole));
-}
-
-/// In turn, so that both see the same state of the machine.
-ThinBatch compare(OneJob& thin, OneJob& usual, const AccessOptions& options) {
-  constexpr int rounds = 3;
-  auto of_each = options;
-  of_each.time_limit_s /= 2 * rounds;
-  Ratio cpu_batch;
-  Ratio train;
-  for (int round = 0; round < rounds; ++round) {
-    usual.run(of_each);
-    thin.run(of_each);
-    cpu_batch.add(thin.cpu_batch_s() / usual.cpu_batch_s());
-    train.add(thin.train_s() / usual.train_s());
-  }
-  return {ratio_of(thin.size().edges, usual.size().edges),
-          ratio_of(thin.size().vertices, usual.size().vertices), *cpu_batch.value(), *train.value()};
 }
 
 }  // namespace
@@ -75,15 +39,23 @@ std::vector<ThinBatch> measure_thin(const graph::Graph& graph, const plan::Job& 
   constexpr int divisors[] = {8, 2};
   auto of_each = options;
   of_each.time_limit_s /= std::size(divisors);
-  OneJob usual(graph, job, device);
+  Bench usual(graph, job, 1, device);
+  const auto usual_size = first_size(usual);
   std::vector<ThinBatch> batches;
   for (const int divisor : divisors) {
-    OneJob thin(graph, with_less_fanouts(job, graph, divisor), device);
-    const double least = batches.empty() ? 0 : batches.back().edges;
-    const double edges = ratio_of(thin.size().edges, usual.size().edges);
-    if (edges > least && edges < 1) {
-      batches.push_back(compare(thin, usual, of_each));
+    Bench thin(graph, with_less_fanouts(job, graph, divisor), 1, device);
+    const auto size = first_size(thin);
+    ThinBatch batch{.edges = ratio_of(size.edges, usual_size.edges),
+                    .vertices = ratio_of(size.vertices, usual_size.vertices)};
+    if (batch.edges <= (batches.empty() ? 0 : batches.back().edges) || batch.edges >= 1) {
+      continue;
     }
+    const auto [thin_spans, usual_spans] =
+        run_beside(thin, usual, {Stage::cpu_batch, Stage::transfer, Stage::train}, of_each);
+    batch.cpu_batch =
+        lower_quartile_s(thin_spans, Stage::cpu_batch) / lower_quartile_s(usual_spans, Stage::cpu_batch);
+    batch.train = lower_quartile_s(thin_spans, Stage::train) / lower_quartile_s(usual_spans, Stage::train);
+    batches.push_back(batch);
   }
   return batches;
 }

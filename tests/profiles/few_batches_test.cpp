@@ -38,12 +38,26 @@ TEST(FewBatches, RunsAllStagesOfAtMostSixteen) {
   EXPECT_EQ(run_few(short_of_time, {Stage::device_batch, Stage::train}, {.time_limit_s = 0}).size(), 8U);
 }
 
-TEST(FewBatches, MedianLeavesOutWarmUps) {
+TEST(FewBatches, MedianLeavesOutWarmUpsAndTheFirstOfEachPiece) {
   const auto span = [](std::int64_t batch, double seconds) {
     return schedule::StageSpan{.stage = Stage::train, .batch = batch, .begin_s = 1, .end_s = 1 + seconds};
   };
-  EXPECT_NEAR(median_s({span(0, 9), span(1, 9), span(2, 1), span(3, 2), span(4, 3)}, Stage::train), 2, 1e-12);
+  EXPECT_NEAR(
+      median_s({span(0, 9), span(1, 9), span(2, 1), span(3, 2), span(4, 9), span(5, 3)}, Stage::train), 2,
+      1e-12);
   EXPECT_NEAR(median_s({span(0, 9), span(1, 7)}, Stage::train), 8, 1e-12) << "there are no others";
+  EXPECT_NEAR(lower_quartile_s({span(2, 1), span(3, 2), span(5, 3), span(6, 4), span(7, 5)}, Stage::train), 2,
+              1e-12);
+}
+
+TEST(FewBatches, TakeTurns) {
+  const auto graph = test::planted_graph(3000, 16);
+  Bench first(graph, tiny_job(50), 1);
+  Bench second(graph, tiny_job(50), 1);
+  const auto [spans, others] = run_beside(first, second, {Stage::device_batch}, {.time_limit_s = 0});
+  EXPECT_EQ(spans.size(), 12U);
+  EXPECT_EQ(others.size(), 12U);
+  EXPECT_LE(spans[3].end_s, spans[4].begin_s);
 }
 
 TEST(ThinBatches, AreSmallerByAscendingSize) {
