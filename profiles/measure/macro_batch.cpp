@@ -120,7 +120,7 @@ std::optional<double> measure_halo_entry(const graph::Graph& graph, const Access
     const Stopwatch watch;
     runtime::fill_halo_structure(graph, {&own, 1}, team, arrays);
     const runtime::MacroBatch batch(graph, std::move(arrays), {}, 1,
-                                    [&](runtime::MacroArrays ended) { arrays = std::move(ended); });
+                                    [to = &arrays](runtime::MacroArrays ended) { *to = std::move(ended); });
     least_s = std::min(least_s, watch.seconds());
   }
   const auto entries = std::transform_reduce(vertices.begin(), vertices.end(), std::int64_t{0}, std::plus<>(),

@@ -1,6 +1,7 @@
 #include "sim/costs/resident_batch.h"
 
 #include <algorithm>
+#include <ranges>
 #include <vector>
 
 #include "sim/costs/cache.h"
@@ -32,14 +33,14 @@ double time_at(const std::vector<ThinBatch>& thin, double ThinBatch::*time, cons
   }
   double upper_size = 1;
   double upper_time = 1;
-  for (auto lower = thin.rbegin(); lower != thin.rend(); ++lower) {
-    const double lower_size = size_of(lower->edges, lower->vertices);
+  for (const ThinBatch& lower : std::ranges::reverse_view(thin)) {
+    const double lower_size = size_of(lower.edges, lower.vertices);
     if (size >= lower_size) {
       const double share = upper_size > lower_size ? (size - lower_size) / (upper_size - lower_size) : 1;
-      return (*lower).*time + share * (upper_time - (*lower).*time);
+      return lower.*time + share * (upper_time - lower.*time);
     }
     upper_size = lower_size;
-    upper_time = (*lower).*time;
+    upper_time = lower.*time;
   }
   return upper_time;
 }
