@@ -279,7 +279,8 @@ std::optional<std::int64_t> HostMachine::State::next_stage(std::unique_lock<std:
   return stopped() ? std::nullopt : std::optional(number);
 }
 
-/// Calls a stage's work, and ends the stage unless device work is left.
+/// Calls a stage's work, and ends the stage unless device work is left. What it follows on its engine ends
+/// before it.
 void HostMachine::State::run(std::unique_lock<std::mutex>& lock, Server& server, std::int64_t number) {
   auto& record = records[static_cast<std::size_t>(number)];
   record.span.worker = server.index;
@@ -301,6 +302,8 @@ void HostMachine::State::run(std::unique_lock<std::mutex>& lock, Server& server,
     release(record);
     server.in_flight.push_back({number, std::move(left)});
   } else {
+    while (!stopped() && end_first_in_flight(lock, server)) {
+    }
     end(lock, number);
   }
 }

@@ -1,7 +1,6 @@
 #include "sim/costs/resident_batch.h"
 
 #include <algorithm>
-#include <ranges>
 #include <vector>
 
 #include "sim/costs/cache.h"
@@ -33,7 +32,8 @@ double time_at(const std::vector<ThinBatch>& thin, double ThinBatch::*time, cons
   }
   double upper_size = 1;
   double upper_time = 1;
-  for (const ThinBatch& lower : std::ranges::reverse_view(thin)) {
+  for (std::size_t i = thin.size(); i-- > 0;) {
+    const ThinBatch& lower = thin[i];
     const double lower_size = size_of(lower.edges, lower.vertices);
     if (size >= lower_size) {
       const double share = upper_size > lower_size ? (size - lower_size) / (upper_size - lower_size) : 1;
