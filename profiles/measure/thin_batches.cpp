@@ -46,7 +46,7 @@ std::vector<ThinBatch> measure_thin(const graph::Graph& graph, const plan::Job& 
     Bench thin(graph, with_less_fanouts(job, graph, divisor), 1, device);
     const auto size = first_size(thin);
     ThinBatch batch{.edges = ratio_of(size.edges, usual_size.edges),
-                    .vertices = ratio_of(size.vertices, usual_size.vertices)};
+                    .vertices = std::min(1.0, ratio_of(size.vertices, usual_size.vertices))};
     if (batch.edges <= (batches.empty() ? 0 : batches.back().edges) || batch.edges >= 1) {
       continue;
     }

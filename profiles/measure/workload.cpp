@@ -32,6 +32,7 @@
 #include "profiles/stage_work.h"
 #include "runtime/macro/parts_of_plan.h"
 #include "runtime/placement.h"
+#include "runtime/preparation/device_room.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -179,11 +180,6 @@ WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::i
   return workload;
 }
 
-/// The time to load a macro-batch on one core, and its sizes.
-struct MacroLoad {
-  double batches = 0, vertices = 0, seconds = 0;
-};
-
 /// The sampling parts of cpu_batch and device_batch, where stages that only sample were measured.
 void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
   if (measured.cpu_sample.count() > 0) {
@@ -196,23 +192,24 @@ void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
 
 /// What it takes to make lists of the edges that are sampled for a macro-batch. To be called after
 /// fill_sampling().
-void fill_macro_load(WorkloadProfile& workload, const std::optional<MacroLoad>& load) {
-  const double edges = load ? load->batches * workload.batch_edges : 0;
+void fill_macro_load(WorkloadProfile& workload, const SmallMacroBatch& macro) {
+  const auto batches = static_cast<double>(macro.batches);
+  const auto vertices = static_cast<double>(macro.graph.num_vertices());
+  const double edges = batches * workload.batch_edges;
   if (edges <= 0 || workload.batch_vertices <= 0) {
     return;
   }
   const double sample_s = workload.parts.cpu_sample_s.value_or(0);
   const double row_s = (workload.cpu_batch.mean_s - sample_s) / workload.batch_vertices;
-  workload.parts.macro_edge_s =
-      std::max(0.0, load->seconds - load->batches * sample_s - load->vertices * row_s) / edges;
+  workload.parts.macro_edge_s = std::max(0.0, macro.load_s - batches * sample_s - vertices * row_s) / edges;
 }
 
 /// What is faster in a macro-batch than in the graph. To be called after fill_sampling().
-void fill_macro_batch(WorkloadProfile& workload, const std::optional<MacroBatchTimes>& times) {
+void fill_macro_batch(WorkloadProfile& workload, const MacroBatchTimes& times) {
   const double sample_s = workload.parts.device_sample_s.value_or(0);
-  if (times && sample_s > 0 && workload.train.mean_s > 0) {
-    workload.parts.macro_sample_ratio = times->sample_s / sample_s;
-    workload.parts.macro_train_ratio = times->train_s / workload.train.mean_s;
+  if (sample_s > 0 && workload.train.mean_s > 0) {
+    workload.parts.macro_sample_ratio = times.sample_s / sample_s;
+    workload.parts.macro_train_ratio = times.train_s / workload.train.mean_s;
   }
 }
 
@@ -234,6 +231,28 @@ void fill_refresh(WorkloadProfile& workload, const std::optional<RefreshTimes>& 
     workload.parts.find_hot_s = times->find_s;
     workload.parts.refresh_s = times->compute_s;
   }
+}
+
+/// What `measure` returns, or nothing if the device has too little memory for it, and for plans that have
+/// such mini-batches.
+template <class Measure>
+auto if_it_fits(const Measure& measure) -> decltype(measure()) {
+  try {
+    return measure();
+  } catch (const runtime::OutOfDeviceMemory&) {
+    return {};
+  }
+}
+
+/// Measures special mini-batches of a small macro-batch, when the device's memory is free again.
+void measure_small_graph(const graph::Graph& graph, const plan::Job& job, const MeasureOptions& options,
+                         Profile& profile) {
+  const auto within = [&](double share) { return AccessOptions{share * profile.time_limit_s, options.stop}; };
+  auto& workload = profile.workload;
+  fill_macro_batch(workload, measure_macro_batch(graph, job, options.device, within(macro_share)));
+  workload.thin_batches =
+      if_it_fits([&] { return measure_thin(graph, job, options.device, within(thin_share)); });
+  workload.hot_batch = if_it_fits([&] { return measure_hot(graph, job, options.device, within(hot_share)); });
 }
 
 /// Whether a GPU's memory holds the graph and its features beside training and the mini-batches of a
@@ -356,8 +375,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   Measured measured;
   std::optional<runtime::DeviceFacts> facts;
   std::optional<Resident> resident;
-  std::optional<MacroBatchTimes> macro_batch;
-  std::optional<MacroLoad> macro_load;
+  std::optional<SmallMacroBatch> macro;
   std::optional<double> partial_share;
   double runtime = 0;
   double weight_bytes = 0;
@@ -378,16 +396,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
                                   static_cast<double>(measured.max_batch_bytes));
     }
     if (watch.seconds() < options.time_limit_s) {
-      if (const auto macro = small_macro_batch(rounds.placed(), job)) {
-        macro_load = {static_cast<double>(macro->batches), static_cast<double>(macro->graph.num_vertices()),
-                      macro->load_s};
-        macro_batch = measure_macro_batch(macro->graph, job, options.device,
-                                          {macro_share * profile.time_limit_s, options.stop});
-        profile.workload.thin_batches = measure_thin(macro->graph, job, options.device,
-                                                     {thin_share * profile.time_limit_s, options.stop});
-        profile.workload.hot_batch =
-            measure_hot(macro->graph, job, options.device, {hot_share * profile.time_limit_s, options.stop});
-      }
+      macro = small_macro_batch(rounds.placed(), job);
       profile.workload.parts.halo_entry_s =
           measure_halo_entry(graph, {halo_share * profile.time_limit_s, options.stop});
       fill_disk_batch(profile.workload,
@@ -399,15 +408,19 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   base::report(options.progress, "counting accesses", 0, 0);
   measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
   fill_sampling(profile.workload, measured);
-  fill_macro_batch(profile.workload, macro_batch);
-  fill_macro_load(profile.workload, macro_load);
+  if (macro) {
+    fill_macro_load(profile.workload, *macro);
+    measure_small_graph(macro->graph, job, options, profile);
+  }
   profile.workload.work = batch_work(profile.workload);
   profile.workload.parts.biased_sample_ratio =
       measure_biased_sampling(graph, job, {bias_share * profile.time_limit_s, options.stop});
   fill_refresh(profile.workload,
                measure_refresh(graph, job, {refresh_share * profile.time_limit_s, options.stop}));
-  fill_one_hop(profile.workload, measure_one_hop(graph, job, options.device,
-                                                 {one_hop_share * profile.time_limit_s, options.stop}));
+  fill_one_hop(profile.workload, if_it_fits([&] {
+                 return measure_one_hop(graph, job, options.device,
+                                        {one_hop_share * profile.time_limit_s, options.stop});
+               }));
   profile.workload.resident_batches =
       count_resident(graph, job, {count_share * profile.time_limit_s, options.stop});
   base::report(options.progress, "measuring evaluation", 0, 0);
