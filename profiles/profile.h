@@ -427,9 +427,8 @@ struct StageParts {
   std::optional<double> macro_edge_s{};
   /// One core, for each entry of the lists of a macro-batch's parts: finding its local id, with the halo.
   std::optional<double> halo_entry_s{};
-  /// The same of mini-batches that reuse the embeddings of all vertices (plan::Reuse::all), whose seeds are
-  /// all vertices, with one hop: preparation by a CPU worker, and training with the pulls and pushes of
-  /// embeddings, each over that of usual mini-batches.
+  /// Mini-batches of one hop that reuse the embeddings of all vertices (plan::Reuse::all), over the job's:
+  /// preparation by a CPU worker, and training with the pulls and pushes of embeddings.
   std::optional<double> one_hop_batch_ratio{};
   std::optional<double> one_hop_train_ratio{};
   std::optional<double> graphs_train_ratio{};  ///< training by recorded launches over launching one by one

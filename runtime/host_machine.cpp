@@ -279,8 +279,8 @@ std::optional<std::int64_t> HostMachine::State::next_stage(std::unique_lock<std:
   return stopped() ? std::nullopt : std::optional(number);
 }
 
-/// Calls a stage's work, and ends the stage unless device work is left. What it follows on its engine ends
-/// before it.
+/// Calls a stage's work. Unless device work is left, ends the stages in flight on its engine, and then the
+/// stage.
 void HostMachine::State::run(std::unique_lock<std::mutex>& lock, Server& server, std::int64_t number) {
   auto& record = records[static_cast<std::size_t>(number)];
   record.span.worker = server.index;

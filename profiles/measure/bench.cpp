@@ -18,8 +18,8 @@ using schedule::Ticket;
 /// Mini-batches that wait before each stage of a pipeline.
 constexpr int pipeline_buffer = 2;
 
-/// Of one super-batch.
-constexpr int most_hot_batches = 4096;
+/// The maximum number of mini-batches in a super-batch.
+constexpr int max_hot_batches = 4096;
 
 plan::Plan bench_plan(int workers, plan::Reuse reuse) {
   plan::Plan plan;
@@ -69,7 +69,7 @@ void Bench::reuse_hot(double ratio) {
   hot_.reset();
   plan_.schedule = ratio > 0 ? plan::Schedule::super_batch : plan::Plan().schedule;
   plan_.embeddings = {.reuse = ratio > 0 ? plan::Reuse::hot : plan::Reuse::none, .hot_ratio = ratio};
-  plan_.super_batch = ratio > 0 ? most_hot_batches : 1;
+  plan_.super_batch = ratio > 0 ? max_hot_batches : 1;
   stages_.take_plan(plan_);
   if (ratio > 0) {
     hot_ = std::make_unique<runtime::HotEmbeddings>(stages_.placed(), job_, plan_, learner_.model(),

@@ -17,8 +17,8 @@ struct EpochOptions {
   std::int64_t epoch = 0;        ///< whose mini-batches are trained
   std::int64_t max_batches = 0;  ///< maximum number of mini-batches; 0: all
   /// Trained before the clock starts, to warm up slots, caches and allocators. For devices behind a link at
-  /// least so many that each slot is used: pinning its memory takes longer than a mini-batch. The same holds
-  /// for the memory of macro-batches.
+  /// least so many that each slot is used: pinning its memory takes longer than a mini-batch. For plans
+  /// with macro-batches at least those of as many macro-batches as are in memory at a time.
   std::int64_t warm_up_batches = 12;
   double min_s = 0;                         ///< minimum total time: epochs are repeated until it is reached
   base::Progress progress = {};             ///< mini-batches trained, of the first epoch

@@ -18,11 +18,11 @@ namespace {
 
 /// Mini-batches that are run at once, between two looks at the clock. The first one finds caches that were
 /// last used by another bench.
-constexpr std::int64_t piece = 4;
+constexpr std::int64_t batches_at_once = 4;
 
-bool is_measured(std::int64_t batch) { return batch >= few_warm_ups && batch % piece != 0; }
+bool is_measured(std::int64_t batch) { return batch >= few_warm_ups && batch % batches_at_once != 0; }
 
-/// Some mini-batches of an epoch of a bench, which are run piece by piece.
+/// Some mini-batches of an epoch of a bench, which are run batches_at_once by batches_at_once.
 class Run {
  public:
   Run(Bench& bench, std::initializer_list<Stage> stages) : bench_(bench), stages_(stages) { restart(); }
@@ -39,9 +39,9 @@ class Run {
   bool is_done() const { return next_ == count_; }
 
   void run_some() {
-    const auto more = bench_.in_turn(stages_, next_, std::min(piece, count_ - next_));
+    const auto more = bench_.in_turn(stages_, next_, std::min(batches_at_once, count_ - next_));
     spans_.insert(spans_.end(), more.begin(), more.end());
-    next_ = std::min(next_ + piece, count_);
+    next_ = std::min(next_ + batches_at_once, count_);
   }
 
   std::vector<StageSpan> take_spans() { return std::move(spans_); }
@@ -84,21 +84,29 @@ std::vector<StageSpan> run_few(Bench& bench, std::initializer_list<Stage> stages
 std::pair<std::vector<StageSpan>, std::vector<StageSpan>> run_beside(Bench& first, Bench& second,
                                                                      std::initializer_list<Stage> stages,
                                                                      const AccessOptions& options) {
-  constexpr int least_pieces = 3;
+  constexpr int min_turns = 3;
   const Stopwatch watch;
   std::array runs{Run(first, stages), Run(second, stages)};
-  for (int pieces = 1; true; ++pieces) {
+  for (int turns = 1; true; ++turns) {
     for (Run& run : runs) {
       throw_if_stopped(options.stop);
       run.run_some();
     }
-    if (pieces >= least_pieces && watch.seconds() >= options.time_limit_s) {
+    if (turns >= min_turns && watch.seconds() >= options.time_limit_s) {
       return {runs[0].take_spans(), runs[1].take_spans()};
     }
     if (runs[0].is_done() || runs[1].is_done()) {
       std::for_each(runs.begin(), runs.end(), [](Run& run) { run.restart(); });
     }
   }
+}
+
+runtime::BatchSize first_size(Bench& bench, std::initializer_list<Stage> preparation) {
+  bench.begin(0, {0});
+  bench.in_turn(preparation, 0);
+  const auto size = bench.device_slot_size(0);
+  bench.in_turn({Stage::train}, 0);
+  return size;
 }
 
 double median_s(const std::vector<StageSpan>& spans, Stage stage) {

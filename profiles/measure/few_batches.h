@@ -18,11 +18,14 @@ constexpr std::int64_t few_measured = 14;
 std::vector<schedule::StageSpan> run_few(Bench& bench, std::initializer_list<schedule::Stage> stages,
                                          const AccessOptions& options);
 
-/// The same of two benches, a few mini-batches of each in turn, so that both see the same state of the
-/// machine; over and over, as long as there is time,
-/// but some even after the time limit.
+/// Runs the stages of mini-batches of two benches, a few of each in turn, so that both see the same state of
+/// the machine: as many as there is time for, but some even after the time limit. Mini-batches are repeated.
+/// Returns the spans of each.
 std::pair<std::vector<schedule::StageSpan>, std::vector<schedule::StageSpan>> run_beside(
     Bench& first, Bench& second, std::initializer_list<schedule::Stage> stages, const AccessOptions& options);
+
+/// Prepares the first mini-batch of an epoch by these stages, trains it, and returns its size.
+runtime::BatchSize first_size(Bench& bench, std::initializer_list<schedule::Stage> preparation);
 
 /// The median time of a stage of the measured mini-batches; of all if there are no others.
 double median_s(const std::vector<schedule::StageSpan>& spans, schedule::Stage stage);

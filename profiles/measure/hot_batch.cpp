@@ -1,5 +1,6 @@
 #include "profiles/measure/hot_batch.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "profiles/measure/few_batches.h"
@@ -13,15 +14,6 @@ using schedule::Stage;
 /// The default of plan::Embeddings, and of the presets.
 constexpr double hot_ratio = 0.2;
 
-/// The edges that are sampled for the first mini-batch of an epoch.
-double sampled_edges(Bench& bench) {
-  bench.begin(0, {0});
-  bench.in_turn({Stage::device_batch}, 0);
-  const auto edges = static_cast<double>(bench.device_slot_size(0).edges);
-  bench.in_turn({Stage::train}, 0);
-  return edges;
-}
-
 }  // namespace
 
 std::optional<HotBatch> measure_hot(const graph::Graph& graph, const plan::Job& job,
@@ -33,9 +25,11 @@ std::optional<HotBatch> measure_hot(const graph::Graph& graph, const plan::Job& 
   one_device.devices = 1;
   // One bench for both, as the memory of another may be faster.
   Bench bench(graph, job, 1, one_device);
-  const double all_edges = sampled_edges(bench);
+  const auto all = first_size(bench, {Stage::device_batch});
   bench.reuse_hot(hot_ratio);
-  const double edges = sampled_edges(bench) / all_edges;
+  const auto sampled = first_size(bench, {Stage::device_batch});
+  const double edges =
+      static_cast<double>(sampled.edges) / static_cast<double>(std::max<std::int64_t>(1, all.edges));
   if (edges >= 1) {
     return std::nullopt;
   }

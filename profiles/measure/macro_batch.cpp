@@ -10,7 +10,6 @@
 
 #include "base/index.h"
 #include "base/index_range.h"
-#include "base/median.h"
 #include "base/team.h"
 #include "profiles/measure/bench.h"
 #include "profiles/measure/few_batches.h"

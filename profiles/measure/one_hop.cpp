@@ -1,7 +1,6 @@
 #include "profiles/measure/one_hop.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/usable.h"
 #include "profiles/measure/bench.h"
@@ -16,11 +15,11 @@ using schedule::Stage;
 /// To write the embeddings of a large graph once would exceed their share of the profiling time.
 bool is_affordable(const graph::Graph& graph, const plan::Job& job) {
   constexpr double share_of_memory = 0.25;
-  constexpr double most_bytes = 0x1p32;
+  constexpr double max_bytes = 0x1p32;
   plan::Plan plan;
   plan.embeddings.reuse = plan::Reuse::all;
   const auto bytes = runtime::history_bytes(plan, job, graph.num_vertices());
-  return static_cast<double>(bytes) <= std::min(most_bytes, share_of_memory * base::available_memory_bytes());
+  return static_cast<double>(bytes) <= std::min(max_bytes, share_of_memory * base::available_memory_bytes());
 }
 
 }  // namespace

@@ -93,18 +93,18 @@ class Drawer {
   /// Sets drawn_ to at most `fanout` (-1: all) of a vertex's resident neighbours. Of a long list only some
   /// entries are looked at.
   void draw_neighbours(VertexId vertex, int fanout) {
-    constexpr std::int64_t most_looks = 1024;
+    constexpr std::int64_t max_looks = 1024;
     const auto first = graph_.indptr[at(vertex)];
     const auto degree = graph_.degree(vertex);
     drawn_.clear();
-    if (fanout < 0 || degree <= most_looks) {
+    if (fanout < 0 || degree <= max_looks) {
       for (std::int64_t i = 0; i < degree; ++i) {
         look_at(first + i);
       }
       keep(fanout);
       return;
     }
-    for (std::int64_t look = 0; look < most_looks && std::ssize(drawn_) < fanout; ++look) {
+    for (std::int64_t look = 0; look < max_looks && std::ssize(drawn_) < fanout; ++look) {
       look_at(first + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(degree))));
     }
   }
@@ -138,12 +138,11 @@ class Drawer {
   Totals totals_;
 };
 
-}  // namespace
-
-std::optional<ResidentBatch> count_resident(const graph::Graph& graph, const plan::Job& job, double share,
+/// count_resident() for the training vertices in this order.
+std::optional<ResidentBatch> count_in_order(const graph::Graph& graph, const plan::Job& job,
+                                            std::span<const VertexId> all, double share,
                                             std::int64_t batches) {
   const Residents residents(graph, job.seed, share);
-  const auto all = graph::epoch_order(graph.train, job.seed, 0);
   std::vector<VertexId> within;
   std::copy_if(all.begin(), all.end(), std::back_inserter(within),
                [&](VertexId vertex) { return residents.contains(vertex); });
@@ -153,7 +152,7 @@ std::optional<ResidentBatch> count_resident(const graph::Graph& graph, const pla
     const auto begin = std::min(std::ssize(within), batch * job.batch_size);
     const auto count = std::min<std::int64_t>(job.batch_size, std::ssize(within) - begin);
     among_residents.draw(std::span(within).subspan(at(begin), at(count)));
-    among_all.draw(std::span(all).subspan(at(begin), at(count)));
+    among_all.draw(all.subspan(at(begin), at(count)));
   }
   const Totals& some = among_residents.totals();
   const Totals& whole = among_all.totals();
@@ -164,6 +163,13 @@ std::optional<ResidentBatch> count_resident(const graph::Graph& graph, const pla
                        some.vertices / whole.vertices};
 }
 
+}  // namespace
+
+std::optional<ResidentBatch> count_resident(const graph::Graph& graph, const plan::Job& job, double share,
+                                            std::int64_t batches) {
+  return count_in_order(graph, job, graph::epoch_order(graph.train, job.seed, 0), share, batches);
+}
+
 std::vector<ResidentBatch> count_resident(const graph::Graph& graph, const plan::Job& job,
                                           const AccessOptions& options) {
   constexpr double shares[] = {0.25, 1.0 / 16, 0.5, 1.0 / 64, 0.125, 1.0 / 32, 0.75};
@@ -172,13 +178,14 @@ std::vector<ResidentBatch> count_resident(const graph::Graph& graph, const plan:
   if (job.weighted) {
     return counts;
   }
+  const auto order = graph::epoch_order(graph.train, job.seed, 0);
   const Stopwatch watch;
   for (const double share : shares) {
     throw_if_stopped(options.stop);
     if (share != shares[0] && watch.seconds() >= options.time_limit_s) {
       break;
     }
-    if (const auto count = count_resident(graph, job, share, batches)) {
+    if (const auto count = count_in_order(graph, job, order, share, batches)) {
       counts.push_back(*count);
     }
   }

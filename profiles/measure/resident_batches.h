@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "graph/graph.h"
@@ -16,7 +17,7 @@ namespace gnomon::profiles {
 std::vector<ResidentBatch> count_resident(const graph::Graph& graph, const plan::Job& job,
                                           const AccessOptions& options);
 
-/// The same for one share above 0, of `batches` mini-batches. With parts, the share is rounded to a whole
+/// Counts one share, above 0, in `batches` mini-batches. With parts, the share is rounded to a whole
 /// number of them. None if no training vertex is resident.
 std::optional<ResidentBatch> count_resident(const graph::Graph& graph, const plan::Job& job, double share,
                                             std::int64_t batches);

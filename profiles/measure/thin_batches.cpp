@@ -11,21 +11,12 @@ namespace {
 using schedule::Stage;
 
 /// A list of which all neighbours are drawn counts as the average degree.
-plan::Job with_less_fanouts(plan::Job job, const graph::Graph& graph, int divisor) {
+plan::Job with_smaller_fanouts(plan::Job job, const graph::Graph& graph, int divisor) {
   const auto degree = static_cast<int>(graph.num_edges() / std::max<std::int64_t>(1, graph.num_vertices()));
   for (int& fanout : job.fanouts) {
     fanout = std::max(1, (fanout > 0 ? fanout : degree) / divisor);
   }
   return job;
-}
-
-/// The size of the first mini-batch.
-runtime::BatchSize first_size(Bench& bench) {
-  bench.begin(0, {0});
-  bench.in_turn({Stage::cpu_batch, Stage::transfer}, 0);
-  const auto size = bench.device_slot_size(0);
-  bench.in_turn({Stage::train}, 0);
-  return size;
 }
 
 double ratio_of(std::int64_t part, std::int64_t whole) {
@@ -40,11 +31,11 @@ std::vector<ThinBatch> measure_thin(const graph::Graph& graph, const plan::Job& 
   auto of_each = options;
   of_each.time_limit_s /= std::size(divisors);
   Bench usual(graph, job, 1, device);
-  const auto usual_size = first_size(usual);
+  const auto usual_size = first_size(usual, {Stage::cpu_batch, Stage::transfer});
   std::vector<ThinBatch> batches;
   for (const int divisor : divisors) {
-    Bench thin(graph, with_less_fanouts(job, graph, divisor), 1, device);
-    const auto size = first_size(thin);
+    Bench thin(graph, with_smaller_fanouts(job, graph, divisor), 1, device);
+    const auto size = first_size(thin, {Stage::cpu_batch, Stage::transfer});
     ThinBatch batch{.edges = ratio_of(size.edges, usual_size.edges),
                     .vertices = std::min(1.0, ratio_of(size.vertices, usual_size.vertices))};
     if (batch.edges <= (batches.empty() ? 0 : batches.back().edges) || batch.edges >= 1) {

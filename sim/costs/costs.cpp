@@ -355,8 +355,7 @@ class Costing {
     const double row_s = workload_.batch_vertices > 0 ? halves_.cpu_gather_s / workload_.batch_vertices : 0;
     costs().group_prepare_s = sample.vertices * row_s + batches * halves_.cpu_sample_s * sample.draws +
                               sample.entries * workload_.parts.halo_entry_s.value_or(0) +
-                              (plan_.embeddings.reuse == Reuse::halo ? 0 : sample.draws) * batches *
-                                  workload_.batch_edges * workload_.parts.macro_edge_s.value_or(0);
+                              sample.drawn * workload_.parts.macro_edge_s.value_or(0);
     costs().group_transfer_s = copy_s(sample.vertices * static_cast<double>(workload_.feature_row_bytes) +
                                       local_id_bytes * sample.edges);
   }

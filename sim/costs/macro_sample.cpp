@@ -67,6 +67,7 @@ MacroSample macro_sample(const WorkloadProfile& workload, const plan::Plan& plan
   sample.entries = cut ? static_cast<double>(workload.edges) * part : 0;
   sample.edges = samples ? std::min(lists, draws * drawn) : lists;
   sample.draws = samples ? draws : 0;
+  sample.drawn = cut ? 0 : draws * drawn;
   return sample;
 }
 

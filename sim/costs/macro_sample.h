@@ -11,6 +11,7 @@ struct MacroSample {
   double vertices = 0;  ///< distinct
   double edges = 0;     ///< of the lists
   double entries = 0;   ///< of the lists of its parts, all of which are visited; 0 if it has none
+  double drawn = 0;     ///< edges of which lists are made; 0 if its parts have lists
   double draws = 0;     ///< relative to those of its mini-batches, by which the sampling takes longer
 };
 

@@ -38,7 +38,7 @@ TEST(FewBatches, RunsAllStagesOfAtMostSixteen) {
   EXPECT_EQ(run_few(short_of_time, {Stage::device_batch, Stage::train}, {.time_limit_s = 0}).size(), 8U);
 }
 
-TEST(FewBatches, MedianLeavesOutWarmUpsAndTheFirstOfEachPiece) {
+TEST(FewBatches, MedianLeavesOutWarmUpsAndTheFirstOfEachTurn) {
   const auto span = [](std::int64_t batch, double seconds) {
     return schedule::StageSpan{.stage = Stage::train, .batch = batch, .begin_s = 1, .end_s = 1 + seconds};
   };
@@ -75,7 +75,7 @@ TEST(ThinBatches, AreSmallerByAscendingSize) {
   EXPECT_TRUE(measure_thin(test::planted_graph(3000, 16), job, host_device, short_options).empty());
 }
 
-TEST(HotBatch, SamplesLessEdges) {
+TEST(HotBatch, SamplesFewerEdges) {
   const auto graph = test::planted_graph(3000, 16);
   const auto hot = measure_hot(graph, wide_job(), host_device, short_options);
   ASSERT_TRUE(hot);

@@ -365,18 +365,28 @@ TEST(Costs, ListsOfPartsWithAHaloAreTranslated) {
                    costs_of_plan(gpu_profile(), plan).costs.group_prepare_s);
 }
 
-TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
-  // Of fanouts 2 and 4 the bottom hop has 8 of 10 edges and 8 of 11 vertices; 8 of 10 visits are hot. The
-  // device samples 1 - 0.8 * 0.8 = 0.36 of each batch, gathers g = 1 - 0.8 * 8 / 11, and trains 0.36 and the
-  // backward half of the other 0.64.
-  auto profile = gpu_profile();
+/// With 8 of 10 uses of the hotter half of the vertices.
+profiles::Profile with_hot_uses(profiles::Profile profile) {
   profile.workload.parts.refresh_s = 3;
   profile.workload.features.curves = {{CachePolicy::presample, {{0.5, 0.8}}}};
+  return profile;
+}
+
+Plan reusing_hot() {
   Plan plan = plan_of(Schedule::super_batch, Route::device);
   plan.exact = false;
   plan.embeddings = {.reuse = Reuse::hot, .hot_ratio = 0.5};
   plan.super_batch = 2;
   plan.workers = 1;
+  return plan;
+}
+
+TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
+  // Of fanouts 2 and 4 the bottom hop has 8 of 10 edges and 8 of 11 vertices; 8 of 10 visits are hot. The
+  // device samples 1 - 0.8 * 0.8 = 0.36 of each batch, gathers g = 1 - 0.8 * 8 / 11, and trains 0.36 and the
+  // backward half of the other 0.64.
+  auto profile = with_hot_uses(gpu_profile());
+  const Plan plan = reusing_hot();
   const auto costs = costs_of_plan(profile, plan).costs;
   const double gathered = 1 - 0.8 * 8 / 11;
   EXPECT_NEAR(costs.device_batch_s, 3 * 0.36 + 5 * gathered, near_s);
@@ -394,14 +404,8 @@ TEST(Costs, HotEmbeddingsAreComputedByTheCpu) {
 TEST(Costs, HotEmbeddingsTakeWhatWasMeasured) {
   // The plan samples 0.36 of the edges (as above). With 0.68 of them training took 1.25 as long, so that 0.36
   // are twice as far from all of them; preparation took 1.5.
-  auto profile = gpu_profile();
-  profile.workload.parts.refresh_s = 3;
-  profile.workload.features.curves = {{CachePolicy::presample, {{0.5, 0.8}}}};
-  Plan plan = plan_of(Schedule::super_batch, Route::device);
-  plan.exact = false;
-  plan.embeddings = {.reuse = Reuse::hot, .hot_ratio = 0.5};
-  plan.super_batch = 2;
-  plan.workers = 1;
+  auto profile = with_hot_uses(gpu_profile());
+  const Plan plan = reusing_hot();
   const auto before = costs_of_plan(profile, plan).costs;
   profile.workload.hot_batch = profiles::HotBatch{.edges = 0.68, .device_batch = 1.5, .train = 1.25};
   profile.workload.parts.find_hot_s = 0.7;
