@@ -1,6 +1,7 @@
 #include "schedule/epoch.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace gnomon::schedule {
 
@@ -43,6 +44,9 @@ void Epoch::wait(std::span<const Ticket> tickets, Blocked blocked) {
   waited_for_.assign(tickets.begin(), tickets.end());
   for (const auto& running : running_) {
     waited_for_.push_back(running.ticket);
+  }
+  if (waited_for_.empty()) {
+    throw std::logic_error("a policy waits for no stage");
   }
   const double begin_s = now_s();
   machine_.wait_any(waited_for_);

@@ -38,7 +38,13 @@ class VirtualMachine final : public schedule::Machine {
     return {static_cast<std::int64_t>(spans_.size()) - 1};
   }
 
-  bool done(schedule::Ticket ticket) override { return at(ticket).end_s <= now_s_; }
+  bool done(schedule::Ticket ticket) override {
+    now_s_ += passing_ ? passing_() : 0;
+    return at(ticket).end_s <= now_s_;
+  }
+  /// Lets the time of `passing` pass whenever it is asked whether a stage is done, so that stages end between
+  /// two looks, as on a real machine.
+  void let_time_pass(std::function<double()> passing) { passing_ = std::move(passing); }
 
   void wait_any(std::span<const schedule::Ticket> tickets) override {
     if (tickets.empty()) {
@@ -98,6 +104,7 @@ class VirtualMachine final : public schedule::Machine {
     return lanes_free_s_[{device, Stage::train}];
   }
 
+  std::function<double()> passing_;
   Durations durations_;
   std::vector<double> worker_free_s_;
   bool prepares_beside_training_ = false;

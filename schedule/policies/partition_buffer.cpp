@@ -72,13 +72,10 @@ bool PartitionBuffer::begin_pass() {
   return true;
 }
 
-bool PartitionBuffer::is_blocked() const {
-  return is_used_ && left_ == 0 && next_load_ && !may_pass_again() && !epoch_.done(*next_load_);
-}
-
 bool PartitionBuffer::admit(const Readers& readers) {
   if (is_used_) {
-    if (left_ == 0 && !open_next(readers) && !begin_pass()) {
+    is_blocked_ = left_ == 0 && !open_next(readers) && !begin_pass();
+    if (is_blocked_) {
       return false;
     }
     --left_;

@@ -32,8 +32,9 @@ class PartitionBuffer {
   bool admit(const Readers& readers);
   /// The loading that a position which was not admitted waits for.
   Ticket next_load() const { return *next_load_; }
-  /// Whether the next position has to wait for next_load().
-  bool is_blocked() const;
+  /// Whether the last position was not admitted. That next_load() may have ended since then does not count:
+  /// a policy that then waited for nothing would wait forever.
+  bool is_blocked() const { return is_blocked_; }
   /// The first position of the macro-batch that an admitted position belongs to.
   std::int64_t begin_of(std::int64_t position) const;
 
@@ -45,6 +46,7 @@ class PartitionBuffer {
 
   Epoch& epoch_;
   bool is_used_ = false;
+  bool is_blocked_ = false;
   std::vector<std::int64_t> sizes_;  ///< mini-batches of one pass over each macro-batch
   std::int64_t admitted_ = 0;
   std::int64_t opened_ = 0;  ///< macro-batches that are or have been resident

@@ -566,12 +566,18 @@ TEST(Policies, ContractOnRandomCases) {
                           mixed(0.4, workers)};
     for (const auto& plan : plans) {
       std::map<std::pair<Stage, std::int64_t>, double> drawn;
-      VirtualMachine machine(std::max(1, plan.workers), [&](Stage stage, std::int64_t batch) {
-        return drawn.emplace(std::pair(stage, batch), time(random)).first->second;
-      });
-      const auto log = run_epoch(plan, batches, machine);
-      SCOPED_TRACE("round " + std::to_string(round) + ", " + std::string(base::name_of(plan.schedule)));
-      check_contract(plan, batches, log, machine);
+      for (const bool passes : {false, true}) {
+        VirtualMachine machine(std::max(1, plan.workers), [&](Stage stage, std::int64_t batch) {
+          return drawn.emplace(std::pair(stage, batch), time(random)).first->second;
+        });
+        if (passes) {
+          machine.let_time_pass([&] { return time(random) / 8; });
+        }
+        SCOPED_TRACE("round " + std::to_string(round) + ", " + std::string(base::name_of(plan.schedule)) +
+                     (passes ? ", time passes" : ""));
+        const auto log = run_epoch(plan, batches, machine);
+        check_contract(plan, batches, log, machine);
+      }
     }
   }
 }
