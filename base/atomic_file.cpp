@@ -1,23 +1,28 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string>
 
 #include "base/error.h"
+#include "base/write_all.h"
 
 namespace gnomon::base {
 namespace {
+
+constexpr std::string_view temporary_mark = ".tmp-";
 
 std::string reason() { return std::strerror(errno); }
 
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
   auto name = path;
-  name += ".tmp-" + std::to_string(::getpid());
+  name += std::string(temporary_mark) + std::to_string(::getpid());
   return name;
 }
 
@@ -28,26 +33,6 @@ void sync_directory_of(const std::filesystem::path& path) {
   if (descriptor >= 0) {
     ::fsync(descriptor);
     ::close(descriptor);
-  }
-}
-
-constexpr std::int64_t append = -1;
-
-/// Writes `count` bytes at `offset`, or at the file position if `offset` is `append`.
-void write_all(int descriptor, const std::filesystem::path& path, const char* bytes, std::size_t count,
-               std::int64_t offset) {
-  while (count > 0) {
-    const ssize_t done = offset < 0 ? ::write(descriptor, bytes, count)
-                                    : ::pwrite(descriptor, bytes, count, static_cast<off_t>(offset));
-    if (done < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      throw Failure(path.string(), "cannot write: " + reason());
-    }
-    bytes += done;
-    count -= static_cast<std::size_t>(done);
-    offset = offset < 0 ? offset : offset + done;
   }
 }
 
@@ -76,12 +61,12 @@ void AtomicFile::check_open() const {
 
 void AtomicFile::write(const void* bytes, std::size_t count) {
   check_open();
-  write_all(descriptor_, path_, static_cast<const char*>(bytes), count, append);
+  write_all(descriptor_, path_, {static_cast<const char*>(bytes), count});
 }
 
 void AtomicFile::write_at(std::uint64_t offset, const void* bytes, std::size_t count) {
   check_open();
-  write_all(descriptor_, path_, static_cast<const char*>(bytes), count, static_cast<std::int64_t>(offset));
+  write_all(descriptor_, path_, {static_cast<const char*>(bytes), count}, static_cast<std::int64_t>(offset));
 }
 
 void AtomicFile::commit() {
@@ -104,24 +89,58 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 }
 
 std::string read_file(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw InputError(path.string(), "cannot be read: it is a directory");
+  }
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path)) {
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) {
     throw InputError(path.string(), "cannot be read: " + (errno != 0 ? reason() : "not a file"));
   }
-  return {std::istreambuf_iterator<char>(in), {}};
+  return text;
 }
 
+namespace {
+
+/// Removes what killed processes have left of the same destination: temporary directories that none uses.
+void remove_left_overs(const std::filesystem::path& destination) {
+  const auto parent = destination.has_parent_path() ? destination.parent_path() : std::filesystem::path(".");
+  const auto prefix = destination.filename().string() + std::string(temporary_mark);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
+    if (entry.path().filename().string().starts_with(prefix) && !is_locked(entry.path())) {
+      std::filesystem::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+/// Makes a new directory beside the destination, with the usual permissions.
+std::filesystem::path make_temporary(const std::filesystem::path& destination) {
+  std::error_code failed;
+  if (destination.has_parent_path()) {
+    std::filesystem::create_directories(destination.parent_path(), failed);
+  }
+  std::string name = destination.string() + std::string(temporary_mark) + "XXXXXX";
+  if (failed || ::mkdtemp(name.data()) == nullptr) {
+    throw Failure(destination.string(), "cannot create: " + (failed ? failed.message() : reason()));
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::chmod(name.c_str(), 0777 & ~mask);
+  return name;
+}
+
+}  // namespace
+
 AtomicDirectory::AtomicDirectory(std::filesystem::path destination)
-    : destination_(destination.has_filename() ? std::move(destination) : destination.parent_path()),
-      temporary_(temporary_name(destination_)) {
+    : destination_(destination.has_filename() ? std::move(destination) : destination.parent_path()) {
   if (std::filesystem::exists(destination_)) {
     throw InputError(destination_.string(), "already exists; give a new name or remove it first");
   }
-  std::error_code failed;
-  std::filesystem::create_directories(temporary_, failed);
-  if (failed) {
-    throw Failure(destination_.string(), "cannot create: " + failed.message());
-  }
+  remove_left_overs(destination_);
+  temporary_ = make_temporary(destination_);
+  lock_.emplace(temporary_);
 }
 
 AtomicDirectory::~AtomicDirectory() {

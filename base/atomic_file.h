@@ -2,7 +2,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
+
+#include "base/directory_lock.h"
 
 namespace gnomon::base {
 
@@ -35,7 +38,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 std::string read_file(const std::filesystem::path& path);
 
 /// Creates a directory atomically: the caller fills path(), then commit() renames it to `destination`.
-/// Without commit(), the destructor removes it. Throws InputError if `destination` already exists.
+/// Without commit(), the destructor removes it; what a killed process leaves is removed by the next one with
+/// that destination. Throws InputError if `destination` already exists, Failure if it cannot be created.
 class AtomicDirectory {
  public:
   explicit AtomicDirectory(std::filesystem::path destination);
@@ -49,6 +53,7 @@ class AtomicDirectory {
  private:
   std::filesystem::path destination_;
   std::filesystem::path temporary_;
+  std::optional<DirectoryLock> lock_;  ///< tells other processes that it is in use
   bool committed_ = false;
 };
 

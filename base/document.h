@@ -161,6 +161,11 @@ void read_number(const Json& json, T& value, const std::string& path, Range rang
   const auto number = json.get<double>();
   check_range(number, range, path);
   if constexpr (std::is_integral_v<T>) {
+    // As doubles, the largest integers and those above them are equal.
+    constexpr auto max = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+    if (json.is_number_unsigned() && json.get<std::uint64_t>() > max) {
+      throw InputError(path, json.dump() + " is out of range; use at most " + std::to_string(max));
+    }
     check_range(number,
                 {static_cast<double>(std::numeric_limits<T>::min()),
                  static_cast<double>(std::numeric_limits<T>::max())},

@@ -73,6 +73,24 @@ TEST_F(AtomicFileTest, ADirectoryAppearsWholeOrNotAtAll) {
   EXPECT_THROW(AtomicDirectory again(path), InputError);
 }
 
+TEST(AtomicDirectory, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
+  const test::TemporaryDirectory directory;
+  directory.write("d.tmp-left/names.txt", "of another graph");
+  directory.write("d.tmp-left-file", "");
+  directory.write("dd.tmp-other/a", "");
+  AtomicDirectory first(directory.path() / "d");
+  AtomicDirectory second(directory.path() / "d");
+  EXPECT_NE(first.path(), second.path());
+  EXPECT_TRUE(fs::is_empty(first.path())) << "it is in use";
+  EXPECT_TRUE(fs::is_empty(second.path()));
+  second.commit();
+  EXPECT_TRUE(fs::is_empty(directory.path() / "d"));
+  EXPECT_FALSE(fs::exists(directory.path() / "d.tmp-left"));
+  EXPECT_TRUE(fs::exists(directory.path() / "dd.tmp-other" / "a"));
+  EXPECT_EQ(fs::status(directory.path() / "d").permissions(),
+            fs::status(directory.path() / "dd.tmp-other").permissions());
+}
+
 TEST(AtomicDirectory, MayEndWithASlash) {
   const test::TemporaryDirectory directory;
   AtomicDirectory finished(directory.path() / "d" / "");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 
 namespace gnomon::base {
 namespace {
@@ -77,6 +78,10 @@ TEST(Document, ErrorsNameFileAndField) {
   EXPECT_EQ(error_of(head + R"(, "count": "three"})"), "b.json: count: must be an integer, not \"three\"");
   EXPECT_EQ(error_of(head + R"(, "count": 2.5})"), "b.json: count: must be an integer, not 2.5");
   EXPECT_EQ(error_of(head + R"(, "count": 10})"), "b.json: count: 10 is out of range; use 1 to 9");
+  std::int64_t value = 0;
+  EXPECT_NO_THROW(read_value(parse_json("9223372036854775807", "x"), value, "x", {}));
+  EXPECT_EQ(value, std::numeric_limits<std::int64_t>::max());
+  EXPECT_THROW(read_value(parse_json("9223372036854775808", "x"), value, "x", {}), InputError) << "one more";
   EXPECT_EQ(error_of(head + R"(, "inner": [{"weight_kg": -1}]})"),
             "b.json: inner[0].weight_kg: -1 is out of range; use 0 to 10");
   EXPECT_EQ(error_of(head + R"(, "fruit": "fig"})"),
