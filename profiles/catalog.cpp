@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "profiles/catalog_files.h"
 #include "profiles/data_sheet.h"
 
@@ -94,17 +95,17 @@ CatalogMachine read_machine(const std::filesystem::path& path) {
 }
 
 CatalogMachine find_machine(const std::string& name, const std::string& where) {
-  if (name.ends_with(".json")) {
-    return read_machine(name);
-  }
-  std::string names;
+  std::vector<std::string> names;
   for (auto& machine : catalog()) {
     if (machine.name == name) {
       return std::move(machine);
     }
-    names += (names.empty() ? "" : ", ") + machine.name;
+    names.push_back(machine.name);
   }
-  throw base::InputError(where, "\"" + name + "\" is not known; use a .json file or one of " + names);
+  if (base::names_file(name)) {
+    return read_machine(name);
+  }
+  throw base::InputError(where, base::unknown_name(name, names, "a machine file"));
 }
 
 namespace {

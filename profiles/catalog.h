@@ -57,8 +57,8 @@ CatalogMachine read_machine(const std::filesystem::path& path);
 /// Returns the machines built into the program (profiles/catalog), sorted by name.
 std::vector<CatalogMachine> catalog();
 
-/// Returns one of them by its name or, if `name` ends in .json, reads a file of the same form. Throws
-/// InputError that names `where` if there is none.
+/// Returns one of them by its name, or reads a file of the same form. Throws InputError that names `where` if
+/// there is none.
 CatalogMachine find_machine(const std::string& name, const std::string& where = "--machine");
 
 /// The number of operations (kernels, copies, fills) that the host launches on a GPU to prepare and to train

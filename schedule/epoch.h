@@ -34,10 +34,7 @@ class Epoch {
   std::int64_t batches() const { return batches_; }
   bool done(Ticket ticket) { return machine_.done(ticket); }
   /// Returns the duration of a finished stage.
-  double seconds(Ticket ticket) {
-    const StageSpan span = machine_.span(ticket);
-    return span.end_s - span.begin_s;
-  }
+  double seconds(Ticket ticket) { return machine_.span(ticket).seconds(); }
 
   Ticket start(Stage stage, std::int64_t batch, std::initializer_list<Ticket> after = {}, int device = 0);
   Ticket start_after(Stage stage, std::int64_t batch, std::span<const Ticket> after) {

@@ -53,6 +53,8 @@ struct StageSpan {
   double begin_s = 0;
   double end_s = 0;
   int device = 0;
+
+  double seconds() const { return end_s - begin_s; }
 };
 
 /// Executes the stages that a policy starts. Both the simulated machine and the real one implement it.

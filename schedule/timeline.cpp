@@ -58,7 +58,7 @@ base::Json span_event(const StageSpan& span, std::size_t process) {
           {"cat", name_of(span.stage)},
           {"ph", "X"},
           {"ts", span.begin_s * microseconds},
-          {"dur", (span.end_s - span.begin_s) * microseconds},
+          {"dur", span.seconds() * microseconds},
           {"pid", process},
           {"tid", thread_of(span)},
           {"args", {{"batch", span.batch}}}};
@@ -118,7 +118,7 @@ StageTimes mean_times(const std::vector<StageSpan>& timeline) {
   StageTimes counts{};
   for (const StageSpan& span : timeline) {
     const auto stage = static_cast<std::size_t>(span.stage);
-    times[stage] += span.end_s - span.begin_s;
+    times[stage] += span.seconds();
     ++counts[stage];
   }
   for (std::size_t stage = 0; stage < times.size(); ++stage) {

@@ -40,6 +40,11 @@ class TracedMachine final : public Machine {
 /// Returns the mean duration of each stage in a timeline; 0 for stages that it does not contain.
 StageTimes mean_times(const std::vector<StageSpan>& timeline);
 
+/// Returns the mean duration of one stage in a timeline; 0 if it does not contain it.
+inline double mean_time(const std::vector<StageSpan>& timeline, Stage stage) {
+  return mean_times(timeline)[static_cast<std::size_t>(stage)];
+}
+
 /// How often each stage of a timeline ran, and its mean duration: {"train": {"count": 8, "mean_s": 0.01}, …}.
 base::Json stages_document(const std::vector<StageSpan>& timeline);
 

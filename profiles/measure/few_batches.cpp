@@ -59,7 +59,7 @@ std::vector<double> measured_s(const std::vector<StageSpan>& spans, Stage stage)
   std::vector<double> all;
   for (const StageSpan& span : spans) {
     if (span.stage == stage) {
-      all.push_back(span.end_s - span.begin_s);
+      all.push_back(span.seconds());
       if (is_measured(span.batch)) {
         measured.push_back(all.back());
       }

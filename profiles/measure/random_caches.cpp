@@ -54,7 +54,7 @@ CachedPreparation prepare_with(const graph::Graph& graph, const plan::Job& job, 
     const std::array trained{machine.start_on(0, Stage::train, position, prepared)};
     machine.wait_any(trained);
     const auto span = machine.span(prepared.front());
-    return span.end_s - span.begin_s;
+    return span.seconds();
   };
   constexpr std::int64_t warm_up = 2;
   for (std::int64_t position = 0; position < std::min(warm_up, stages.batches()); ++position) {

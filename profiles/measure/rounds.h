@@ -157,6 +157,14 @@ class Rounds {
   void measure_threads(Measured& measured, std::int64_t epoch, int threads);
   void measure_sharing(Measured& measured, std::int64_t epoch, int threads);
 
+  /// On a GPU: mini-batches that are prepared and trained in turn, and those before them in which the thread
+  /// that starts the kernels, which has slept, gets faster. These runs take some tens of milliseconds.
+  static constexpr std::int64_t gpu_chunk = 16;
+  static constexpr std::int64_t gpu_warm_ups = 8;
+  /// The same of stages after which the mini-batches stay in the GPU's memory.
+  static constexpr std::int64_t gpu_copies = 6;
+  static constexpr std::int64_t gpu_copy_warm_ups = 2;
+
   int cores_;
   bool on_cores_;
   int devices_;

@@ -17,7 +17,7 @@ void Slowdown::add(double alone_s, const schedule::StageSpan& span,
     overlapped_s += std::max(0.0, std::min(span.end_s, other.end_s) - std::max(span.begin_s, other.begin_s));
   }
   alone_s_ += alone_s;
-  rest_s_ += span.end_s - span.begin_s - overlapped_s;
+  rest_s_ += span.seconds() - overlapped_s;
   overlapped_s_ += overlapped_s;
 }
 

@@ -40,7 +40,7 @@ std::optional<double> mean_ratio(std::span<const StageSpan> spans, Stage stage, 
   const auto of_stage = spans_of(spans, stage);
   double sum_s = 0;
   for (const StageSpan& span : of_stage) {
-    sum_s += span.end_s - span.begin_s;
+    sum_s += span.seconds();
   }
   return of_stage.empty() || alone_s <= 0
              ? std::nullopt

@@ -249,7 +249,9 @@ void measure_small_graph(const graph::Graph& graph, const plan::Job& job, const 
                          Profile& profile) {
   const auto within = [&](double share) { return AccessOptions{share * profile.time_limit_s, options.stop}; };
   auto& workload = profile.workload;
-  fill_macro_batch(workload, measure_macro_batch(graph, job, options.device, within(macro_share)));
+  if (plan::abilities_of(options.device.kind).macro_batches) {
+    fill_macro_batch(workload, measure_macro_batch(graph, job, options.device, within(macro_share)));
+  }
   workload.thin_batches =
       if_it_fits([&] { return measure_thin(graph, job, options.device, within(thin_share)); });
   workload.hot_batch = if_it_fits([&] { return measure_hot(graph, job, options.device, within(hot_share)); });
@@ -316,9 +318,10 @@ std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& gra
   return Rounds(graph, job, base::usable_cores(), roomy, options.stop).measure_resident(time_limit_s);
 }
 
-/// Warms up, then measures rounds until all stages have the requested precision.
-void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwatch& watch,
-                const MeasureOptions& options) {
+/// Warms up, then measures rounds until all stages have the requested precision. Returns the seconds that the
+/// device's set-up took, which do not count.
+double run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwatch& watch,
+                  const MeasureOptions& options) {
   constexpr double warm_up_share = 0.25;
   double set_up_s = 0;  // a GPU takes seconds to load kernels, place the graph and pin memory
   const auto spent = [&](double share) { return watch.seconds() - set_up_s >= share * rule.time_limit_s; };
@@ -345,6 +348,7 @@ void run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwa
     rounds.run(measured, [&] { return spent(1); });
   } while (!spent(least_share) || (!spent(1) && !measured.converged(rule)) ||
            (!spent(2) && measured.rounds < few_rounds));
+  return set_up_s;
 }
 
 /// The process's memory without the graph: its anonymous memory at the start, and the pages of programs and
@@ -384,7 +388,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
   {
     Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
     profile.workload = describe(graph, job, rounds.batches(), options.device);
-    run_rounds(rounds, measured, rule, watch, options);
+    const double set_up_s = run_rounds(rounds, measured, rule, watch, options);
     profile.time_limit_s = rule.time_limit_s / rounds_share;
     partial_share = rounds.partial_share();
     runtime = runtime_bytes(graph, memory_before);
@@ -395,7 +399,7 @@ Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOp
       resident = measure_resident(rounds, graph, job, options, *facts,
                                   static_cast<double>(measured.max_batch_bytes));
     }
-    if (watch.seconds() < options.time_limit_s) {
+    if (watch.seconds() - set_up_s < options.time_limit_s) {
       macro = small_macro_batch(rounds.placed(), job);
       profile.workload.parts.halo_entry_s =
           measure_halo_entry(graph, {halo_share * profile.time_limit_s, options.stop});

@@ -5,23 +5,24 @@
 #include <initializer_list>
 #include <optional>
 
-#include "base/error.h"
 #include "plan/cached_rows.h"
 #include "plan/disk_plans.h"
-#include "profiles/catalog.h"
 #include "profiles/scaling.h"
-#include "sim/costs/disk_reads.h"
+#include "sim/costs/all_reduce.h"
+#include "sim/costs/disk_costs.h"
+#include "sim/costs/halves.h"
 #include "sim/costs/hops.h"
 #include "sim/costs/macro_read.h"
 #include "sim/costs/macro_sample.h"
+#include "sim/costs/needed.h"
 #include "sim/costs/one_hop.h"
 #include "sim/costs/resident_batch.h"
+#include "sim/costs/train_ratios.h"
 #include "sim/costs/zero_copy.h"
 
 namespace gnomon::sim {
 namespace {
 
-using plan::Gather;
 using plan::Home;
 using plan::Plan;
 using plan::Reuse;
@@ -29,51 +30,11 @@ using plan::Route;
 using plan::Schedule;
 using profiles::WorkloadProfile;
 
-double share_of(double part, double rest) { return part + rest > 0 ? part / (part + rest) : 0.5; }
-
-/// Returns a measured bandwidth or rate that the plan's prediction requires. Throws InputError if it is
-/// unknown.
-double needed(std::optional<double> value, const char* field, const Plan& plan) {
-  if (!value) {
-    throw base::InputError(std::string("profile: ") + field,
-                           "is unknown; plan \"" + plan.name + "\" needs a measured number");
-  }
-  return *value;
-}
-
-/// Measured times and bytes of a batch's two halves, without caches.
-struct Halves {
-  double cpu_sample_s = 0, cpu_gather_s = 0;
-  double device_sample_s = 0, device_sample_link_s = 0;
-  double device_gather_s = 0, device_gather_link_s = 0;
-  double structure_bytes = 0, feature_bytes = 0;
-};
-
 /// The relative time of a mini-batch that samples a share of the edges, on the line through a measured one
 /// and a usual one.
 double on_line(double measured_edges, double measured_time, double edges) {
   const double slope = measured_edges < 1 ? (1 - measured_time) / (1 - measured_edges) : 0;
   return std::max(0.0, 1 - slope * (1 - edges));
-}
-
-Halves halves_of(const WorkloadProfile& workload) {
-  const auto& parts = workload.parts;
-  Halves halves;
-  halves.structure_bytes = local_id_bytes * workload.batch_edges;
-  halves.feature_bytes = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
-  const double sampling = share_of(halves.structure_bytes, halves.feature_bytes);
-  const auto part = [sampling](std::optional<double> given, double whole) {
-    return given.value_or(sampling * whole);
-  };
-  halves.cpu_sample_s = part(parts.cpu_sample_s, workload.cpu_batch.mean_s);
-  halves.cpu_gather_s = workload.cpu_batch.mean_s - halves.cpu_sample_s;
-  halves.device_sample_s = part(parts.device_sample_s, workload.device_batch.mean_s);
-  halves.device_gather_s = workload.device_batch.mean_s - halves.device_sample_s;
-  halves.device_sample_link_s =
-      std::min(halves.device_sample_s, part(parts.device_sample_link_s, workload.device_batch_link_s));
-  halves.device_gather_link_s =
-      std::min(halves.device_gather_s, workload.device_batch_link_s - halves.device_sample_link_s);
-  return halves;
 }
 
 class Costing {
@@ -95,7 +56,7 @@ class Costing {
     read_disk();
     keep_resident();
     compose();
-    reduce();
+    add_all_reduce(costs(), profile_, plan_);
     if (profile_.corrections) {
       correct(*profile_.corrections);
     }
@@ -119,19 +80,6 @@ class Costing {
       return bytes / *bandwidth;
     }
     return workload_.batch_bytes > 0 ? bytes * workload_.transfer.mean_s / workload_.batch_bytes : 0;
-  }
-
-  void scale_sampling(double times, double bytes) {
-    halves_.cpu_sample_s *= times;
-    halves_.device_sample_s *= times;
-    halves_.device_sample_link_s *= times;
-    halves_.structure_bytes *= bytes;
-  }
-  void scale_gathering(double times, double bytes) {
-    halves_.cpu_gather_s *= times;
-    halves_.device_gather_s *= times;
-    halves_.device_gather_link_s *= times;
-    halves_.feature_bytes *= bytes;
   }
 
   /// Biased draws are weighted.
@@ -158,8 +106,8 @@ class Costing {
   void reuse_all() {
     const auto hop = one_hop(workload_);
     const auto& parts = workload_.parts;
-    scale_sampling(parts.one_hop_batch_ratio.value_or(hop.edges), hop.edges);
-    scale_gathering(parts.one_hop_batch_ratio.value_or(hop.vertices), hop.vertices);
+    halves_.scale_sampling(parts.one_hop_batch_ratio.value_or(hop.edges), hop.edges);
+    halves_.scale_gathering(parts.one_hop_batch_ratio.value_or(hop.vertices), hop.vertices);
     if (parts.one_hop_train_ratio) {
       train_s_ *= *parts.one_hop_train_ratio;
       return;
@@ -193,8 +141,8 @@ class Costing {
     const auto preparing = [&](double estimate) {
       return measured ? on_line(measured->edges, measured->device_batch, sampled) : estimate;
     };
-    scale_sampling(preparing(sampled), sampled);
-    scale_gathering(preparing(1 - hot.vertices), 1 - hot.vertices);
+    halves_.scale_sampling(preparing(sampled), sampled);
+    halves_.scale_gathering(preparing(1 - hot.vertices), 1 - hot.vertices);
     train_s_ *= measured ? on_line(measured->edges, measured->train, sampled) : (1 + sampled) / 2;
   }
 
@@ -204,8 +152,8 @@ class Costing {
       return;
     }
     const auto batch = resident_costs(workload_, plan_.macro);
-    scale_sampling(batch.cpu_batch, batch.edges);
-    scale_gathering(batch.cpu_batch, batch.vertices);
+    halves_.scale_sampling(batch.cpu_batch, batch.edges);
+    halves_.scale_gathering(batch.cpu_batch, batch.vertices);
     train_s_ *= batch.train;
   }
 
@@ -261,61 +209,13 @@ class Costing {
     link_s *= 1 - share;
   }
 
-  /// The share of reads that the host's cache of such data does not answer. `share` of `items` is cached, of
-  /// which a mini-batch uses `wanted`.
-  double missed(const profiles::Accesses& accesses, plan::CachePolicy policy, double share, double wanted,
-                double items) const {
-    const double uses = wanted * static_cast<double>(workload_.batches) / std::max(1.0, items);
-    return 1 - filled_hit_share(accesses, policy, share, uses);
-  }
-
-  /// A mini-batch's reads of feature rows.
-  DiskReads read_rows() const {
-    const auto vertices = static_cast<double>(workload_.vertices);
-    const double share = plan::has_host_cache(plan_) && plan_.cache.features
-                             ? missed(workload_.features, plan_.cache.policy, result_.memory.cached.features,
-                                      workload_.batch_vertices, vertices)
-                             : 1;
-    return reads_of(
-        {workload_.batch_vertices * share, vertices, static_cast<double>(workload_.feature_row_bytes)},
-        profile_.machine.disk.block_bytes);
-  }
-
-  /// A mini-batch's reads of adjacency lists: of their blocks, if these have been counted.
-  DiskReads read_lists() const {
-    const bool has_cache = plan::has_host_cache(plan_) && plan_.cache.topology;
-    const double cached = result_.memory.cached.topology;
-    const double list_bytes = stored_topology_bytes(workload_);
-    if (const auto& lists = workload_.list_blocks) {
-      // Whatever the policy, the blocks that were used last are kept (runtime/disk/disk_lists.h).
-      const double share = has_cache ? missed(lists->accesses, plan::CachePolicy::recent, cached,
-                                              lists->blocks, list_bytes / lists->block_bytes)
-                                     : 1;
-      return {share * lists->reads, share * lists->blocks * lists->block_bytes};
-    }
-    const auto vertices = static_cast<double>(workload_.vertices);
-    const double share =
-        has_cache ? missed(workload_.topology, plan_.cache.policy, cached, workload_.batch_vertices, vertices)
-                  : 1;
-    return reads_of({lists_read(workload_) * share, vertices,
-                     list_bytes / std::max(1.0, vertices) - sizeof(std::int64_t)},
-                    profile_.machine.disk.block_bytes);
-  }
-
   /// Disk reads of single batches; macro-batches read whole parts.
   void read_disk() {
-    const bool by_parts = plan_.schedule == Schedule::macro_batch;
-    if (by_parts || !plan::reads_disk(plan_)) {
+    if (plan_.schedule == Schedule::macro_batch) {
       return;
     }
-    const auto& disk = profile_.machine.disk;
-    const DiskReads rows = plan_.features == Home::disk ? read_rows() : DiskReads{};
-    const DiskReads lists = plan_.topology == Home::disk ? read_lists() : DiskReads{};
-    const double rate = needed(disk.random_reads_per_s, "machine.disk.random_reads_per_s", plan_);
-    const double by_bytes =
-        disk.bandwidth_bytes_per_s ? (rows.bytes + lists.bytes) / *disk.bandwidth_bytes_per_s : 0;
-    costs().cpu_batch_disk_s = std::max((rows.reads + lists.reads) / rate, by_bytes);
-    if (plan::looks_ahead(plan_)) {
+    costs().cpu_batch_disk_s = batch_disk_s(profile_, plan_, result_.memory.cached);
+    if (plan::reads_disk(plan_) && plan::looks_ahead(plan_)) {
       // All workers sample mini-batches ahead and then wait for the cache's choices; nothing is read
       // meanwhile.
       costs().cpu_batch_disk_s +=
@@ -376,7 +276,8 @@ class Costing {
     costs().group_prepare_s /= workers;
     const double copied = share_of_copy(by_trainer);
     costs().transfer_s = workload_.transfer.mean_s * copied;
-    costs().train_s = train_s_ * fused_ratio(gather_s) * graphs_ratio() * waiting_ratio(gather_link_s) /
+    costs().train_s = train_s_ * fused_ratio(workload_, plan_, gather_s) * graphs_ratio(profile_, plan_) *
+                      waiting_ratio(workload_, plan_, halves_.device_sample_link_s + gather_link_s) /
                       profiles::speedup_at(workload_.train_speedup, plan_.device_threads);
     prepare(costs().device_batch_s, costs().device_batch_link_s, costs().device_batch_peer_s,
             halves_.device_sample_s + (by_trainer ? 0 : gather_s),
@@ -425,59 +326,6 @@ class Costing {
     }
   }
 
-  /// The additional time of training that reads features in place, in a macro-batch if there is one; if it
-  /// was not measured, the time to gather them.
-  double fused_ratio(double gather_s) const {
-    if (!plan_.fused) {
-      return 1;
-    }
-    const auto& parts = workload_.parts;
-    const bool from_macro_batch = plan_.schedule == Schedule::macro_batch && parts.macro_train_ratio;
-    if (const auto measured = from_macro_batch ? parts.macro_train_ratio : parts.fused_train_ratio) {
-      return *measured;
-    }
-    return workload_.train.mean_s > 0 ? 1 + gather_s / workload_.train.mean_s : 1;
-  }
-
-  /// Training gets faster the less the device's preparation before it waits for the link.
-  double waiting_ratio(double gather_link_s) const {
-    const auto measured = workload_.parts.resident_train_ratio;
-    if (!measured || plan_.route != Route::device || workload_.device_batch_link_s <= 0) {
-      return 1;
-    }
-    const double reads = (halves_.device_sample_link_s + gather_link_s) / workload_.device_batch_link_s;
-    return *measured + (1 - *measured) * std::min(1.0, reads);
-  }
-
-  /// What training by recorded launches takes of the time of launching one by one. Where it was not measured,
-  /// it saves the launches, if their time is known, but no more than leaves the device the time to write and
-  /// read the activations, and computes for mini-batches that are padded to the largest.
-  double graphs_ratio() const {
-    const auto& device = profile_.machine.device;
-    const double train_s = workload_.train.mean_s;
-    if (!plan_.graphs || train_s <= 0) {
-      return 1;
-    }
-    if (const auto measured = workload_.parts.graphs_train_ratio) {
-      return *measured;
-    }
-    if (!device.launch_s || plan::runs_on_cores(device.kind)) {
-      return 1;
-    }
-    const int layers = std::max(2, workload_.job.layers());
-    const auto launches =
-        static_cast<double>(profiles::launches_of_batch(workload_.job.model, layers).training);
-    const auto left = static_cast<double>(profiles::launches_of_graph_step);
-    const double activations_s =
-        device.memory_bandwidth_bytes_per_s
-            ? 2 * workload_.parts.activation_bytes.value_or(0) / *device.memory_bandwidth_bytes_per_s
-            : 0;
-    const double computing_s = std::max(train_s - (launches - left) * *device.launch_s, activations_s);
-    const double largest = workload_.parts.max_batch_bytes.value_or(workload_.batch_bytes);
-    const double padding = workload_.batch_bytes > 0 ? std::max(1.0, largest / workload_.batch_bytes) : 1;
-    return std::max(computing_s * padding, left * *device.launch_s) / train_s;
-  }
-
   /// The share of the profile's transfer that this plan has: by bytes, unless copies without features were
   /// measured.
   double share_of_copy(bool by_trainer) const {
@@ -511,37 +359,6 @@ class Costing {
     peer_part_s = peer_s * reading;
     const double computing_s = std::max(0.0, whole_s - link_s - peer_s) / speedup;
     seconds = std::max(link_part_s + peer_part_s + computing_s, limited * whole_s / speedup);
-  }
-
-  /// Ring all-reduce: every device sends and receives 2 (D-1)/D of the gradients. Over the links between
-  /// devices if these connect all of them, otherwise over the links to the host, which several devices may
-  /// share.
-  void reduce() {
-    const bool is_factored = plan_.schedule == Schedule::factored;
-    const int trainers = plan_.devices - (is_factored ? std::max(1, plan_.samplers) : 0);
-    if (plan_.devices < 2 || trainers < 2) {
-      return;
-    }
-    const auto& peers = profile_.machine.peers;
-    const auto& link = profile_.machine.link;
-    const bool linked = peers.bandwidth_bytes_per_s > 0 && peers.clique >= plan_.devices;
-    const double bandwidth =
-        linked ? peers.bandwidth_bytes_per_s
-               : needed(link.bandwidth_bytes_per_s, "machine.link.bandwidth_bytes_per_s", plan_) /
-                     std::min(plan_.devices, link.devices_per_switch);
-    costs().all_reduce_s = 2.0 * (trainers - 1) / trainers * parameters_bytes(workload_) / bandwidth;
-    update_once(trainers);
-  }
-
-  /// Devices on the host's cores leave summing the gradients and the update to one of them.
-  void update_once(int trainers) {
-    const auto& parts = workload_.parts;
-    if (!plan::runs_on_cores(profile_.machine.device.kind) || !parts.update_s) {
-      return;
-    }
-    costs().train_s = std::max(0.0, costs().train_s - *parts.update_s);
-    costs().all_reduce_cores_s = *parts.update_s + (trainers - 1) * parts.average_s.value_or(0);
-    costs().all_reduce_s += costs().all_reduce_cores_s;
   }
 
   /// Applies the corrections from real runs. Stages without a correction, disk reads and averaging are

@@ -215,7 +215,7 @@ void SimulatedMachine::finish(int engine) {
   ended.done = true;
   ended.span.end_s = now_s();
   change_running(ended.span, -1);
-  totals_.busy_s[static_cast<std::size_t>(ended.span.stage)] += ended.span.end_s - ended.span.begin_s;
+  totals_.busy_s[static_cast<std::size_t>(ended.span.stage)] += ended.span.seconds();
   here = {};
   if (is_worker(engine)) {
     free_workers_.push(engine);

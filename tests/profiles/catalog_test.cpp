@@ -61,7 +61,7 @@ TEST(Catalog, HasThePapersAndTheCloudsMachines) {
   }
   EXPECT_THAT(
       [] { find_machine("nobody"); },
-      ThrowsMessage<base::InputError>(HasSubstr("\"nobody\" is not known; use a .json file or one of")));
+      ThrowsMessage<base::InputError>(HasSubstr("\"nobody\" is not known; use a machine file or one of")));
 }
 
 Profile measured() {

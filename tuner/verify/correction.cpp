@@ -18,7 +18,7 @@ std::vector<double> seconds_of(const std::vector<StageSpan>& timeline, Stage sta
   std::vector<double> seconds;
   for (const StageSpan& span : timeline) {
     if (span.stage == stage) {
-      seconds.push_back(span.end_s - span.begin_s);
+      seconds.push_back(span.seconds());
     }
   }
   return seconds;
