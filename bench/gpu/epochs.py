@@ -16,11 +16,20 @@ JOB = ["--fanouts", "15,10,5", "--hidden", "256", "--batch-size", str(BATCH_SIZE
 SHORTEST_S = 5  # no training on a GPU is shorter, so none is begun with less time left
 # What the papers compare first, should the time not suffice for all.
 FIRST = ["device", "dgl-uva", "gnnlab", "quiver", "pagraph", "ducati", "dgl", "pyg", "salient", "gnomon", "dsp", "morphgl", "sota"]
-LAST = ["gas"]  # trains all vertices in each epoch
+TOO_LONG = ["gas"]  # trains all vertices in each epoch, which takes longer than a phase: by --plans only
 
 
 class Refused(Exception):
     """Why a command gave nothing."""
+
+
+class OutOfTime(Refused):
+    """A command that may give something when there is more time."""
+
+    beginning = "no time: "
+
+    def __init__(self, why):
+        super().__init__(self.beginning + why)
 
 
 def gnomon(options, *arguments, seconds=None):
@@ -33,7 +42,7 @@ def gnomon(options, *arguments, seconds=None):
             raise Refused(lines[-1].removeprefix("gnomon: "))
         return json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise Refused(f"not done after {seconds:.0f} s") from None
+        raise OutOfTime(f"not done after {seconds:.0f} s") from None
     except (OSError, json.JSONDecodeError) as error:
         raise Refused(str(error)) from None
 
@@ -45,8 +54,8 @@ def fresh(directory):
 
 def presets():
     names = sorted(path.stem for path in PRESETS.glob("*.json"))
-    others = [name for name in names if name not in FIRST + LAST]
-    return [name for name in [*FIRST, *others, *LAST] if name in names]
+    others = [name for name in names if name not in FIRST + TOO_LONG]
+    return [name for name in [*FIRST, *others] if name in names]
 
 
 def plan_file(options, preset, graphs):
@@ -95,15 +104,21 @@ def measured(rows, share):
     return {row["plan"]: row["value"] for row in found if row["value"] is not None}
 
 
+def settled(rows, share):
+    """Presets that were measured or refused, but for those for which there was no time."""
+    found = rows.find("preset_epoch", memory=share, graphs=False)
+    return {row["plan"] for row in found if row["value"] is not None or not row["why_not"].startswith(OutOfTime.beginning)}
+
+
 def add_presets(options, rows):
-    """Every preset, held against the fastest; those that an earlier phase has measured are kept."""
+    """Every preset, held against the fastest; those that an earlier phase has settled are kept."""
     for plan in options.plans or presets():
-        if plan in measured(rows, options.memory):
+        if plan in settled(rows, options.memory):
             continue
         case = {"plan": plan, "memory": options.memory, "graphs": False}
         try:
             if options.left() < SHORTEST_S:
-                raise Refused("the time of the phase was over")
+                raise OutOfTime("the phase was over")
             seconds, weights = train(options, plan, options.memory)
             rows.add("preset_epoch", seconds, weights=weights, **case)
             rows.hold_against_smallest("preset_epoch", memory=options.memory, graphs=False)
@@ -162,7 +177,7 @@ def add_shares(options, rows):
             path = variant_of(options, preset, f"{prepare_share:g}", prepare_share=prepare_share)
             try:
                 if options.left() < SHORTEST_S:
-                    raise Refused("the time of the phase was over")
+                    raise OutOfTime("the phase was over")
                 seconds, weights = train(options, path, options.memory)
                 rows.add("preset_epoch", seconds, measured(rows, options.memory).get(preset), weights=weights, **case)
             except Refused as why:

@@ -148,7 +148,7 @@ def add_peers(options, rows):
                     raise found
                 loader_class, sampler, own_options = found
                 if options.left() <= 0:
-                    raise epochs.Refused("the time of the phase was over")
+                    raise epochs.OutOfTime("the phase was over")
                 loader = loader_class(data, FANOUTS, input_nodes=data.train_ids, batch_size=epochs.BATCH_SIZE, shuffle=True,
                                       num_workers=workers, persistent_workers=workers > 0, **own_options)
                 rows.add("peer_epoch", seconds_per_batch(loader, data, options.batches, device) * batches, ours, best=plan, sampler=sampler, **case)

@@ -1,6 +1,7 @@
 #include "runtime/reuse/hot_embeddings.h"
 
 #include <ATen/ATen.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -25,13 +26,13 @@ std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& tensors, at::De
   return copies;
 }
 
-/// The largest change of any element.
-double largest_change(const std::vector<at::Tensor>& before, const std::vector<at::Tensor>& after) {
-  double largest = 0;
+/// The largest change of any element, on the tensors' device.
+at::Tensor largest_change(const std::vector<at::Tensor>& before, const std::vector<at::Tensor>& after) {
+  std::vector<at::Tensor> changes;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    largest = std::max(largest, (after[i].detach() - before[i]).abs().max().item<double>());
+    changes.push_back((after[i].detach() - before[i]).abs().max());
   }
-  return largest;
+  return at::stack(changes).max();
 }
 
 }  // namespace
@@ -86,6 +87,7 @@ void HotEmbeddings::begin_epoch(std::int64_t epoch, std::vector<std::int64_t> or
   if (trained == 0) {
     super_batches_.clear();
     report_ = {};
+    largest_change_ = at::Tensor();
   }
   for (const auto number : {current, current + 1}) {
     if (!super_batches_.contains(number) && number * plan_.super_batch < std::ssize(order_)) {
@@ -198,6 +200,10 @@ std::shared_ptr<const nn::ReusedBottom> HotEmbeddings::reused_by(std::int64_t k,
                                                                  std::int64_t gathered_vertices) {
   const auto number = k / plan_.super_batch;
   const auto& of = super_batch(number);
+  if (std::ssize(report_.super_batches) <= number) {
+    read_change(report_);
+    largest_change_ = at::Tensor();
+  }
   report_.super_batches.resize(std::max(report_.super_batches.size(), static_cast<std::size_t>(number) + 1));
   auto& log = report_.super_batches.back();
   log.hot = of.hot;
@@ -236,13 +242,24 @@ std::int64_t HotEmbeddings::edges_below(const std::vector<graph::VertexId>& vert
   return edges;
 }
 
+/// On the device: reading it after every update would make the host wait for a GPU.
 void HotEmbeddings::note_change() {
   const auto after = bottom_parameters();
   if (!report_.super_batches.empty()) {
-    auto& epsilon = report_.super_batches.back().epsilon;
-    epsilon = std::max(epsilon, 2.0 * plan_.super_batch * largest_change(before_, after));
+    const auto change = largest_change(before_, after);
+    largest_change_ = largest_change_.defined() ? at::maximum(largest_change_, change) : change;
   }
   before_ = copies_of(after, model_.device());
+}
+
+void HotEmbeddings::read_change(ReuseReport& report) const {
+  if (largest_change_.defined()) {
+    if (largest_change_.is_cuda()) {  // it is computed on the stream of training
+      at::detail::getCUDAHooks().deviceSynchronize(largest_change_.device().index());
+    }
+    auto& epsilon = report.super_batches.back().epsilon;
+    epsilon = std::max(epsilon, 2.0 * plan_.super_batch * largest_change_.item<double>());
+  }
 }
 
 void HotEmbeddings::end_update() {
@@ -260,6 +277,7 @@ void HotEmbeddings::end_update() {
 
 ReuseReport HotEmbeddings::report() const {
   auto report = report_;
+  read_change(report);
   report.vertices_not_sampled += visits_.vertices_in(epoch_);
   report.bytes_not_gathered += visits_.feature_bytes_in(epoch_);
   return report;
@@ -283,7 +301,9 @@ std::map<std::string, at::Tensor> HotEmbeddings::carried() const {
     }
   }
   std::vector<double> log;
-  for (const auto& of : report_.super_batches) {
+  auto read = report_;
+  read_change(read);
+  for (const auto& of : read.super_batches) {
     log.insert(log.end(), {static_cast<double>(of.hot), static_cast<double>(of.refreshed),
                            static_cast<double>(of.staleness), of.epsilon});
   }

@@ -89,6 +89,8 @@ class HotEmbeddings {
   Refresh& refresh_of(std::int64_t number);
   RefreshTools& tools_of(int worker);
   void note_change();
+  /// Adds the largest change since the last super-batch began to the report of the one in training.
+  void read_change(ReuseReport& report) const;
   std::int64_t edges_below(const std::vector<graph::VertexId>& vertices) const;
   std::vector<at::Tensor> bottom_parameters() const { return model_.layer(0).parameters(); }
 
@@ -112,6 +114,7 @@ class HotEmbeddings {
   std::int64_t resumed_in_ = -1;
   std::int64_t hot_ = 0;            ///< of the last super-batch that was planned
   std::vector<at::Tensor> before_;  ///< parameters before the update
+  at::Tensor largest_change_;       ///< of a parameter in the super-batch's updates; undefined: not read yet
   mutable std::mutex mutex_;        ///< guards the map, not its values
   std::map<std::int64_t, std::unique_ptr<SuperBatch>> super_batches_;
   ReuseReport report_;  ///< sums over the epoch; report() subtracts them from the exact plan's

@@ -4,8 +4,11 @@
 #include "base/error.h"
 #include "graph/epoch_order.h"
 #include "kernels/cpu/sample/sampler.h"
+#include "nn/direct_pass.h"
+#include "nn/gradients.h"
 #include "nn/inference.h"
 #include "nn/models.h"
+#include "runtime/batch/batch_tensors.h"
 #include "runtime/device.h"
 #include "runtime/training/trainer.h"
 #include "tests/runtime/device_batches.h"
@@ -129,6 +132,51 @@ TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
         fused.fused = true;
         EXPECT_EQ(run(fused, model).weights_hash, expected.weights_hash) << preset.name << ", fused";
       }
+    }
+  }
+}
+
+/// The gradients of all weights, which are taken away.
+std::vector<at::Tensor> take_gradients(const nn::Model& model) {
+  std::vector<at::Tensor> gradients;
+  for (const auto& weight : model.parameters()) {
+    gradients.push_back(weight.grad().cpu().clone());
+    weight.mutable_grad().reset();
+  }
+  return gradients;
+}
+
+/// A mini-batch of the tests' graph in a GPU's memory.
+nn::TensorBatch batch_on_gpu(const plan::Job& job, BatchData& prepared) {
+  const auto order = graph::epoch_order(graph_of_tests().train, job.seed, 0);
+  kernels::cpu::Sampler sampler(graph_of_tests(), job.fanouts);
+  prepare_batch(graph_of_tests(), sampler, {job.seed, 0, 1}, graph::batch_seeds(order, job.batch_size, 1),
+                prepared);
+  auto data = nn::on_device(view_of(prepared), at::kCUDA);
+  data.blocks = nn::grouped(std::move(data.blocks));
+  return data;
+}
+
+TEST_F(GpuTest, DirectPassHasTheBitsOfAutograd) {
+  for (const auto kind : {plan::ModelKind::sage, plan::ModelKind::gcn}) {
+    auto job = small_job(kind);
+    job.dropout = 0.3;
+    const nn::Model model(job, graph_of_tests().features.columns, graph_of_tests().num_classes, at::kCUDA);
+    BatchData prepared;
+    const auto data = batch_on_gpu(job, prepared);
+    const nn::DropoutSpec dropout{job.dropout, {5, base::Purpose::dropout, 2, 3}};
+    const auto logits = model.forward(data, dropout);
+    const auto gradient = at::ones_like(logits);
+    nn::compute_gradients(logits, gradient);
+    const auto expected = take_gradients(model);
+
+    ASSERT_TRUE(nn::DirectPass::can_run(model, data));
+    const nn::DirectPass pass(model, data, dropout);
+    EXPECT_TRUE(at::equal(pass.logits(), logits.detach()));
+    pass.compute_gradients(gradient);
+    const auto found = take_gradients(model);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(at::equal(found[i], expected[i])) << base::name_of(kind) << ", weight " << i;
     }
   }
 }
