@@ -9,10 +9,13 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "apps/build_facts.h"
 #include "base/error.h"
+#include "base/names.h"
 
 namespace gnomon::apps {
 namespace {
@@ -97,6 +100,40 @@ const CommandInfo* asked_command(int argc, char** argv) {
   return command;
 }
 
+/// The innermost command of a parsed line.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+/// "gnomon surrogate predict", for the innermost command.
+std::string full_name(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
+}
+
+/// What is wrong with the first argument that the command does not take, and the option that may have been
+/// meant.
+std::string unexpected_text(const CLI::App& command, int argc, char** argv) {
+  const auto extra = command.remaining();
+  const std::set<std::string> unexpected(extra.begin(), extra.end());
+  const auto first =
+      std::find_if(argv, argv + argc, [&](const char* word) { return unexpected.contains(word); });
+  const std::string word = first == argv + argc ? "an argument" : *first;
+  if (!word.starts_with("-")) {
+    return "\"" + word + "\" is one argument too many";
+  }
+  std::vector<std::string> options;
+  for (const auto* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) {
+      options.push_back("--" + name);
+    }
+  }
+  const auto name = word.substr(0, word.find('='));
+  const auto similar = base::similar_names(name, options);
+  return name + " is not an option" + (similar.empty() ? "" : "; did you mean " + similar.front() + "?");
+}
+
 bool has_option(int argc, char** argv, std::string_view option) {
   return std::any_of(argv, argv + argc, [&](std::string_view argument) {
     return argument == option || argument.starts_with(std::string(option) + "=");
@@ -123,8 +160,13 @@ int parse_and_run(int argc, char** argv, const Commands& commands, const char* s
   } catch (const CLI::Success& asked) {  // --help, --version
     parsed.app.exit(asked, std::cout, std::cerr);
     return done;
+  } catch (const CLI::ExtrasError&) {
+    const auto& command = innermost(parsed.app);
+    return complain(who, unexpected_text(command, argc, argv) + " (see " + full_name(command) + " --help)",
+                    bad_input);
   } catch (const CLI::ParseError& error) {
-    return complain(who, std::string(error.what()) + "; see " + who + " --help", bad_input);
+    return complain(who, std::string(error.what()) + "; see " + full_name(innermost(parsed.app)) + " --help",
+                    bad_input);
   }
   run_parsed(parsed);
   return done;

@@ -328,9 +328,23 @@ std::shared_ptr<const Parts> open_parts(StoreReader& reader, const StoreMeta& me
   return parts;
 }
 
+/// Throws InputError for what is no directory, with the way to a store.
+void check_is_store(const std::filesystem::path& path) {
+  const auto name = path.string();
+  if (!std::filesystem::exists(path)) {
+    throw base::InputError(name, "does not exist; name a graph store, as made by gnomon import");
+  }
+  if (!std::filesystem::is_directory(path)) {
+    throw base::InputError(name, "is a file, not a graph store; make one with: gnomon import FORMAT " + name +
+                                     " STORE (gnomon import --help lists the formats), or run: gnomon demo " +
+                                     name);
+  }
+}
+
 }  // namespace
 
 Graph open_store(const std::filesystem::path& directory) {
+  check_is_store(directory);
   const StoreMeta meta = read_store_meta(directory);
   StoreReader reader(directory);
   Graph graph;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "plan/presets.h"
 #include "plan/rules.h"
 
@@ -144,18 +145,17 @@ Plan read_plan(const std::filesystem::path& path) {
 }
 
 Plan find_plan(const std::string& name) {
-  if (name.ends_with(".json")) {
-    return read_plan(name);
-  }
-  std::string known;
+  std::vector<std::string> names;
   for (auto& preset : presets()) {
     if (preset.name == name) {
       return preset;
     }
-    known += (known.empty() ? "" : ", ") + preset.name;
+    names.push_back(preset.name);
   }
-  throw base::InputError("plan",
-                         in_quotes(name) + " is not known; use a file ending in .json or one of " + known);
+  if (base::names_file(name)) {
+    return read_plan(name);
+  }
+  throw base::InputError("plan", base::unknown_name(name, names, "a plan file"));
 }
 
 std::vector<Plan> runnable_presets(const Abilities& device) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "kernels/cpu/sample/topology.h"
 #include "profiles/catalog.h"
 #include "reproduce/morphgl_stages.h"
@@ -93,8 +94,10 @@ std::vector<std::string> profile_names() {
 }
 
 profiles::Profile find_profile(const std::string& name) {
-  if (name.ends_with(".json")) {
-    return profiles::read_profile(name);
+  if (std::filesystem::exists(std::filesystem::path(name) / "meta.json")) {
+    throw base::InputError("PROFILE", "\"" + name +
+                                          "\" is a graph store; profile it first (gnomon profile), or let "
+                                          "tune measure it (tune --device cpu)");
   }
   if (name.starts_with(morphgl_prefix)) {
     const Paper paper = find_paper("morphgl");
@@ -112,11 +115,10 @@ profiles::Profile find_profile(const std::string& name) {
       }
     }
   }
-  std::string names;
-  for (const auto& known : profile_names()) {
-    names += (names.empty() ? "" : ", ") + known;
+  if (base::names_file(name)) {
+    return profiles::read_profile(name);
   }
-  throw base::InputError("PROFILE", "\"" + name + "\" is not known; use a .json file or one of " + names);
+  throw base::InputError("PROFILE", base::unknown_name(name, profile_names(), "a profile file"));
 }
 
 }  // namespace gnomon::reproduce

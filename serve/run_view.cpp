@@ -1,6 +1,7 @@
 #include "serve/run_view.h"
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 #include <utility>
 
@@ -55,19 +56,19 @@ bool is_run(const fs::path& directory) {
 }
 
 std::vector<std::string> run_names(const Runs& runs) {
-  std::vector<fs::path> found;
+  std::vector<std::pair<fs::file_time_type, std::string>> found;  // times change while trainings write
   std::error_code none;
   const auto entries =
       runs.directory.empty() ? fs::directory_iterator() : fs::directory_iterator(runs.directory, none);
   for (const auto& entry : entries) {
     if (entry.is_directory() && is_run(entry.path())) {
-      found.push_back(entry.path());
+      found.emplace_back(last_write(entry.path()), entry.path().filename().string());
     }
   }
-  std::ranges::sort(found, [](const auto& a, const auto& b) { return last_write(a) > last_write(b); });
+  std::ranges::sort(found, std::greater<>());
   auto names = runs.single;
-  for (const auto& run : found) {
-    names.push_back(run.filename().string());
+  for (auto& [time, name] : found) {
+    names.push_back(std::move(name));
   }
   return names;
 }

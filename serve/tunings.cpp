@@ -1,6 +1,7 @@
 #include "serve/tunings.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -31,7 +32,12 @@ std::optional<std::int64_t> Tunings::start(base::Json work) {
   forget_oldest();
   auto& tuning = *(all_[++last_] = std::make_unique<Tuning>());
   tuning.status = {{"status", "running"}, {"what", "starting"}, {"done", 0}, {"total", 0}};
-  tuning.thread = std::thread([this, &tuning, work = std::move(work)] { run(tuning, work); });
+  try {
+    tuning.thread = std::thread([this, &tuning, work = std::move(work)] { run(tuning, work); });
+  } catch (const std::exception& error) {
+    all_.erase(last_);
+    throw base::Failure("tuning", std::string("cannot start a thread: ") + error.what());
+  }
   return last_;
 }
 

@@ -7,6 +7,7 @@
 #include "apps/commands/commands.h"
 #include "apps/flags/evaluation_flag.h"
 #include "apps/flags/job_flags.h"
+#include "apps/flags/number_checks.h"
 #include "apps/open_data.h"
 #include "profiles/catalog.h"
 #include "reproduce/paper_profiles.h"
@@ -47,7 +48,7 @@ Action add_autotune(CLI::App& app) {
                  "limited\nto the local cores");
   app.add_option("--profile-share", options->profile_share,
                  "Measure for at most this share of the estimated training time")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   app.add_flag("--replan", options->replan,
                "Re-plan during the training: if measured times deviate from the prediction, change to a "
                "faster plan with the same weights");

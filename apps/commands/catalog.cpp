@@ -53,7 +53,7 @@ base::Json catalog_document() {
 
 /// A name with a slash is a profile's.
 base::Json entry_document(const std::string& name) {
-  return name.find('/') == std::string::npos ? base::to_document(profiles::find_machine(name))
+  return name.find('/') == std::string::npos ? base::to_document(profiles::find_machine(name, "NAME"))
                                              : base::to_document(reproduce::find_profile(name));
 }
 

@@ -5,6 +5,7 @@
 #include "apps/commands/peak_memory.h"
 #include "apps/flags/job_flags.h"
 #include "apps/flags/measure_flags.h"
+#include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
@@ -107,7 +108,7 @@ Action add_compare(CLI::App& app) {
   app.add_option("--rounds", options->rounds,
                  "Measured epochs of each plan, of which the median is reported\n(default: at least 3, and "
                  "as many as take 2 seconds)")
-      ->check(CLI::Range(1, 1000));
+      ->check(in_range(1, 1000));
   add_measure_flags(app, options->measure);
   add_output(app, "--html", options->html,
              "Write a page with charts to this file; it opens without network access");

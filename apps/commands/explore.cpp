@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
@@ -212,10 +213,10 @@ Action add_explore(CLI::App& app) {
                  "Presets and plan files (.json), separated by commas; all; or tuned, the plan that gnomon "
                  "tune\nfinds for each machine (a few seconds each)");
   app.add_option("--epochs", options->epochs, "Epochs of the whole training (default: the job's)")
-      ->check(CLI::Range(1, 1000000));
+      ->check(in_range(1, 1000000));
   app.add_option("--price-per-hour", options->price_per_hour,
                  "Price of the machine per hour, in any currency, instead of the profile's or the catalog's")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   app.add_option("--set", options->sweeps,
                  "Try these values of a profile field, or of a plan field as plan.FIELD: PATH=v1,v2,\n"
                  "PATH=lo:hi:step or PATH=lo:hi:*factor; repeat --set to try all combinations")
@@ -227,7 +228,7 @@ Action add_explore(CLI::App& app) {
   add_output(app, "--html", options->html,
              "Write a page with charts to this file; it opens without network access");
   app.add_option("--jobs", options->jobs, "Processes that simulate in parallel (default: one for each core)")
-      ->check(CLI::Range(1, 1024));
+      ->check(in_range(1, 1024));
   auto* json = app.add_flag("--json", options->json, "Print one JSON document");
   app.add_flag("--csv", options->csv, "Print comma-separated values")->excludes(json);
   return [options] { explore_and_print(*options); };

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
@@ -85,16 +86,16 @@ Action add_machine(CLI::App& app) {
   app.add_option("--name", flags->name, "Name of the machine in the file (default: the host's)");
   app.add_option("--interval", flags->interval,
                  "Measure until 95 % confidence intervals are within this share of the rate")
-      ->check(CLI::Range(1e-6, 1.0));
+      ->check(in_range(1e-6, 1.0));
   app.add_option("--time-limit", flags->time_limit_s, "Stop measuring after about this many seconds")
-      ->check(CLI::Range(0.1, 1e6));
+      ->check(in_range(0.1, 1e6));
   app.add_option(
       "--disk", flags->disk,
       "Measure the disk of this directory, with a temporary file of 64 MiB (default: the output's)");
   app.add_option("--device", flags->device, "Also measure this device: cpu (none), gpu, or auto")
       ->check(CLI::IsMember({"cpu", "gpu", "auto"}));
   app.add_option("--price-per-hour", flags->price_per_hour, "Price of the machine per hour, in any currency")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   app.add_flag("--json", flags->json, "Print the machine file");
   return [flags] { measure_and_print(*flags); };
 }

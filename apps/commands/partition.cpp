@@ -5,6 +5,7 @@
 
 #include "apps/commands/commands.h"
 #include "apps/flags/import_flags.h"
+#include "apps/flags/number_checks.h"
 #include "apps/flags/size_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
@@ -112,15 +113,14 @@ Action add_partition(CLI::App& app) {
   const auto add = [&](const char* name, auto& value, const char* help) {
     return app.add_option(name, value, help)->excludes(from);
   };
-  add("--parts", request.parts, "Number of parts");
+  add("--parts", request.parts, "Number of parts")->check(in_range(1, 1 << 30));
   add("--method", options->method,
       "random, metis, or gnn_aware: a streaming partitioner that balances the labels of training vertices");
-  add("--passes", options->passes, "gnn_aware: streaming passes over the vertices")
-      ->check(CLI::Range(1, 1000));
+  add("--passes", options->passes, "gnn_aware: streaming passes over the vertices")->check(in_range(1, 1000));
   add("--max-load", options->max_load,
       "gnn_aware: maximum number of vertices of one label in a part, relative to an equal share\n(default: "
       "no limit)")
-      ->check(CLI::Range(1.0, 1e9));
+      ->check(in_range(1.0, 1e9));
   add("--seed", request.seed,
       "Random seed of the methods random and metis, and of the order of macro-batches");
   add("-o,--output", options->output, "Write the partition to this new directory");
@@ -132,10 +132,10 @@ Action add_partition(CLI::App& app) {
   app.add_option("--resident", options->resident, "Parts per macro-batch (default: 4, or all)");
   app.add_option("--hub-ratio", options->macro.hub_ratio,
                  "Share of the vertices (hubs) that are always in memory")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   app.add_option("--hub-steps", options->macro.hub_steps,
                  "Length of the random walks that select hubs: the number of layers of the model")
-      ->check(CLI::Range(1, 64));
+      ->check(in_range(1, 64));
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { partition(*options); };
 }

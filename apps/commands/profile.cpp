@@ -7,6 +7,7 @@
 #include "apps/commands/commands.h"
 #include "apps/flags/job_flags.h"
 #include "apps/flags/measure_flags.h"
+#include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
@@ -104,7 +105,7 @@ Action add_profile(CLI::App& app) {
                  "Document of this machine (gnomon machine): its speeds are kept in the profile, so that\n"
                  "explore and tune predict the job on other machines without --from");
   const auto add = [&](const char* name, std::optional<double>& value, const char* what) {
-    app.add_option(name, value, what)->check(CLI::NonNegativeNumber);
+    app.add_option(name, value, what)->check(non_negative());
   };
   add("--idle-watts", options->idle_w, "Power of the idle machine (default: measured if possible)");
   add("--core-watts", options->core_w, "Additional power of a busy core (default: measured if possible)");

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <string_view>
 #include <thread>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/number_checks.h"
 #include "apps/interrupt.h"
 #include "apps/text/page.h"
 #include "base/document.h"
@@ -88,13 +90,31 @@ serve::Offer offer_of(const ServeFlags& options) {
 
 std::string random_token() {
   std::array<unsigned char, 16> bytes{};
-  std::ifstream("/dev/urandom", std::ios::binary).read(reinterpret_cast<char*>(bytes.data()), bytes.size());
+  if (::getentropy(bytes.data(), bytes.size()) != 0) {
+    throw base::Failure("--token", "no random numbers for one; give a token");
+  }
   std::string token;
   for (const unsigned char byte : bytes) {
     token += "0123456789abcdef"[byte / 16];
     token += "0123456789abcdef"[byte % 16];
   }
   return token;
+}
+
+/// With % in front of the bytes that mean something else in a URL.
+std::string in_url(const std::string& text) {
+  std::string escaped;
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (std::isalnum(byte) != 0 || std::string_view("-._~").find(letter) != std::string_view::npos) {
+      escaped += letter;
+    } else {
+      escaped += '%';
+      escaped += "0123456789ABCDEF"[byte / 16];
+      escaped += "0123456789ABCDEF"[byte % 16];
+    }
+  }
+  return escaped;
 }
 
 /// Stops the server on Ctrl-C, or when its time is over.
@@ -118,8 +138,9 @@ void serve_page(ServeFlags options) {
   serve::HttpServer server(options.host, options.port,
                            [&](const serve::Request& request) { return site.answer(request); });
   const auto& interrupted = stop_on_interrupt();
-  std::cout << "http://" << options.host << ":" << server.port() << "/"
-            << (options.token.empty() ? "" : "?token=" + options.token) << std::endl;
+  const bool is_ipv6 = options.host.find(':') != std::string::npos;
+  std::cout << "http://" << (is_ipv6 ? "[" + options.host + "]" : options.host) << ":" << server.port() << "/"
+            << (options.token.empty() ? "" : "?token=" + in_url(options.token)) << std::endl;
   std::thread watch([&] { stop_in_time(server, options.seconds, interrupted); });
   server.run();
   watch.join();
@@ -139,13 +160,12 @@ Action add_serve(CLI::App& app) {
   app.add_option("--host", options->host,
                  "Address to listen on; unless it is a loopback address, requests must carry a token");
   app.add_option("--port", options->port, "Port to listen on, 0 for any free port")
-      ->check(CLI::Range(0, 65535));
+      ->check(in_range(0, 65535));
   app.add_option(
       "--token", options->token,
       "Access token that requests must carry (default: none for loopback addresses, otherwise random)");
   app.add_option("--runs", options->runs, "Directory of training runs to watch");
-  app.add_option("--seconds", options->seconds, "Stop after this time, 0 for never")
-      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seconds", options->seconds, "Stop after this time, 0 for never")->check(non_negative());
   return [options] { serve_page(*options); };
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/progress_bar.h"
@@ -110,7 +111,7 @@ class LearnAction {
                     "Run directories of gnomon train, at least ten different runs, to learn accuracy from");
     add_output(app_, "-o,--out", out_, "Write the surrogate to this file")->required();
     app_.add_option("--samples", samples_, "Random plans for each profile, in addition to the presets")
-        ->check(CLI::Range(10, 100000));
+        ->check(in_range(10, 100000));
     app_.add_option("--seed", seed_, "Random seed of the plans and the models");
   }
 

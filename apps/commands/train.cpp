@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "apps/commands/commands.h"
 #include "apps/console.h"
@@ -56,6 +57,11 @@ void take_from_run(const TrainFlags& options, tuner::TrainingRun& run) {
                              "holds no run to resume (" + file.filename().string() + " is missing)");
     }
   }
+  if (!std::filesystem::exists(run.files.checkpoint()) && std::filesystem::exists(run.files.report())) {
+    throw base::InputError(options.run,
+                           "has ended, and its checkpoint.pt, from which it could go on, is missing; train "
+                           "anew with --overwrite or in another directory");
+  }
   run.job = options.job.job_over(base::read_document<plan::Job>(run.files.job()));
   run.plan = plan::read_plan(run.files.plan());
   if (!options.plan.empty()) {
@@ -106,11 +112,14 @@ tuner::ReplannedTraining train_with_table(const graph::Graph& graph, tuner::Trai
                                           const std::optional<profiles::Profile>& profile,
                                           const std::string& why, bool quiet) {
   Console console(quiet);
-  console.say(why + epoch_heading(run.job.metrics));
+  std::string heading = epoch_heading(run.job.metrics);  // printed with the first epoch
+  if (!why.empty()) {
+    console.say(why);
+  }
   run.progress = console.progress();
   run.stop = &stop_on_interrupt();
   run.on_epoch = [&](const runtime::EpochReport& epoch, const tuner::EpochUtilisation& utilisation) {
-    console.say(epoch_row(epoch, utilisation));
+    console.say(std::exchange(heading, "") + epoch_row(epoch, utilisation));
   };
   try {
     if (!profile) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/commands/commands.h"
+#include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/flags/size_flag.h"
 #include "apps/interrupt.h"
@@ -137,16 +138,16 @@ void add_tune_flags(CLI::App& app, TuneFlags& flags) {
       "with --strategy exhaustive");
   app.add_option("--processes", flags.processes,
                  "Processes that simulate in parallel (default: one for each core); the result is the same")
-      ->check(CLI::Range(1, 256));
+      ->check(in_range(1, 256));
   app.add_option("--journal", flags.tuning.journal,
                  "Record simulated epochs in this file, and resume from it if it exists");
   add_size(app, "--host-memory", flags.tuning.limits.host_bytes, "Maximum memory of the host");
   app.add_option("--energy-limit", flags.tuning.consumption.energy_j,
                  "Maximum energy of an epoch in joules; the profile must hold the machine's power")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   app.add_option("--price-limit", flags.tuning.consumption.price,
                  "Maximum price of an epoch; the profile must hold the machine's price per hour")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   app.add_flag("--front", flags.tuning.front,
                "Also print the Pareto front of time, memory and (with --surrogate) accuracy");
   auto* exact = app.add_option(
@@ -162,7 +163,7 @@ void add_tune_flags(CLI::App& app, TuneFlags& flags) {
       "Predict the accuracy of approximate plans by this file, written by gnomon surrogate learn --runs");
   app.add_option("--accuracy-floor", flags.tuning.accuracy_floor,
                  "Minimum predicted accuracy of approximate plans, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   app.add_flag("--simulated", flags.tuning.simulated, "Also consider plans that can only be simulated");
   app.add_flag("--json", flags.json, "Print one JSON document");
 }

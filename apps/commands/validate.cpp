@@ -6,6 +6,7 @@
 #include "apps/commands/commands.h"
 #include "apps/commands/peak_memory.h"
 #include "apps/flags/device_flags.h"
+#include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
 #include "apps/open_data.h"
@@ -131,7 +132,7 @@ Action add_validate(CLI::App& app) {
   app.add_option("--epochs", options->epochs,
                  "Epochs of each plan, of which the median is reported\n(default: at least 3, and as many as "
                  "take 2 seconds)")
-      ->check(CLI::Range(1, 1000));
+      ->check(in_range(1, 1000));
   add_output(app, "--correct", options->correct,
              "Write the profile, corrected by the measured stage times, to this file, for tune, explore and "
              "validate");

@@ -56,7 +56,14 @@ runtime::DeviceOptions device_of(const DeviceFlags& flags) {
   if (flags.device == "gpu" && !why.empty()) {
     throw base::InputError("--device gpu", why + "; use --device cpu");
   }
-  return wants_gpu && why.empty() ? gpu : runtime::DeviceOptions{};
+  if (wants_gpu && why.empty()) {
+    return gpu;
+  }
+  if (flags.max_bytes > 0) {
+    throw base::InputError("--device-memory",
+                           "limits the memory of a GPU or of an emulated device; the device is the CPU");
+  }
+  return {};
 }
 
 plan::Cores cores_with(const runtime::DeviceOptions& device) {

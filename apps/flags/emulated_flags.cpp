@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "apps/flags/number_checks.h"
 #include "base/error.h"
 #include "base/size.h"
 #include "profiles/catalog.h"
@@ -13,6 +14,14 @@ namespace {
 constexpr std::string_view plain_name = "emulated";
 constexpr std::string_view machine_prefix = "emulated:";
 
+/// Whether a bandwidth has a unit of bits, as in "12Gb/s".
+bool is_in_bits(std::string_view text) {
+  constexpr std::string_view prefixes = "kKMGTi";
+  constexpr std::string_view bits = "b/s";
+  return text.size() > bits.size() && text.ends_with(bits) &&
+         prefixes.find(text[text.size() - bits.size() - 1]) != std::string_view::npos;
+}
+
 /// Bytes per second of "12GB/s", with the units of base::parse_size. May be 0 if `min` is.
 double parse_bandwidth(const std::string& where, const std::string& text, std::int64_t min = 1) {
   constexpr std::string_view per_second = "/s";
@@ -20,6 +29,9 @@ double parse_bandwidth(const std::string& where, const std::string& text, std::i
                                           "; use a number as in 12GB/s");
   if (!text.ends_with(per_second)) {
     throw wrong;
+  }
+  if (is_in_bits(text)) {
+    throw base::InputError(where, "\"" + text + "\" is in bits; use bytes, eight times fewer, as in 12GB/s");
   }
   try {
     const auto bytes = base::parse_size(where, text.substr(0, text.size() - per_second.size()));
@@ -96,7 +108,7 @@ void add_emulated_flags(CLI::App& app, DeviceFlags& flags) {
   app.add_option("--devices", flags.devices,
                  "Number of emulated devices, each with its own memory and link (default: the "
                  "named\nmachine's, or 1)")
-      ->check(CLI::Range(1, 64));
+      ->check(in_range(1, 64));
 }
 
 void refuse_emulated_flags(const DeviceFlags& flags) {

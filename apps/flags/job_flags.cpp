@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/document.h"
+#include "base/error.h"
 
 namespace gnomon::apps {
 namespace {
@@ -42,9 +43,10 @@ const std::map<std::string, std::string>& help() {
   return texts;
 }
 
+/// With the short name that scripts of PyG's examples use.
 std::string flag_of(std::string field) {
   std::replace(field.begin(), field.end(), '_', '-');
-  return "--" + field;
+  return "--" + field + (field == "learning-rate" ? ",--lr" : "");
 }
 
 /// The words between commas.
@@ -148,6 +150,9 @@ plan::Job JobFlags::job_over(const plan::Job& base) const {
   plan::Job job;
   base::read_value(json, job, "job", {});
   plan::check(job, "job");
+  if (options_.at("heads")->count() > 0 && job.model != plan::ModelKind::gat) {
+    throw base::InputError("--heads", "applies to --model gat only; leave it out");
+  }
   return job;
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
+#include <span>
 
 #include "base/error.h"
 #include "graph/generate/generate.h"
@@ -35,7 +37,7 @@ EdgeList open_format(const ImportOptions& options, const base::Progress& progres
   EdgeList opened;
   switch (options.format) {
     case Format::npz:
-      opened.source = open_npz(options);
+      opened.source = open_npz(options, opened.notes);
       return opened;
     case Format::ogb:
       opened.source = open_ogb(options);
@@ -81,6 +83,44 @@ std::string sparse_ids_note(const ImportOptions& options, const EdgeList& opened
          " occur; --relabel keeps only those that do";
 }
 
+/// Says that a split was drawn although none was asked for; empty otherwise.
+std::string split_note(const SplitOptions& split, const GraphSource& source) {
+  if (split.method != SplitMethod::automatic || !source.split.empty() || source.labels.empty()) {
+    return "";
+  }
+  const auto percent = [](double share) { return std::to_string(std::lround(100 * share)) + " %"; };
+  return "no split in the data; drew one at random: " + percent(split.train_share) + " for training, " +
+         percent(split.valid_share) + " for validation, seed " + std::to_string(split.seed);
+}
+
+/// Says that edges seem to be stored in one direction only; empty if one of a sample has its reverse.
+std::string direction_note(const ImportOptions& options, const std::filesystem::path& store) {
+  constexpr std::int64_t max_sample = 10'000;
+  const auto& edges = options.content.edges;
+  const Graph graph = open_store(store);
+  if (edges.undirected || graph.num_edges() == 0 || graph.features.columns == 0) {
+    return "";
+  }
+  const std::int64_t step = std::max<std::int64_t>(1, graph.num_vertices() / max_sample);
+  const bool has_reverse = graph.indices.visit([&](auto ids) {
+    const auto list = [&](VertexId vertex) {
+      const auto at = static_cast<std::size_t>(vertex);
+      return ids.subspan(static_cast<std::size_t>(graph.indptr[at]),
+                         static_cast<std::size_t>(graph.indptr[at + 1] - graph.indptr[at]));
+    };
+    for (VertexId vertex = 0; vertex < graph.num_vertices(); vertex += step) {
+      for (const auto source : list(vertex).first(std::min<std::size_t>(list(vertex).size(), 8))) {
+        const auto back = list(static_cast<VertexId>(source));
+        if (static_cast<VertexId>(source) != vertex && std::binary_search(back.begin(), back.end(), vertex)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  });
+  return has_reverse ? "" : "edges come without their reverses; --undirected adds these";
+}
+
 }  // namespace
 
 Format detect_format(const std::filesystem::path& source) {
@@ -122,6 +162,9 @@ std::vector<std::string> import_graph(const ImportOptions& options, const std::f
   check_effects(resolved, opened.source);
   fill_at_random(opened.source, resolved.random_features, resolved.random_classes,
                  resolved.content.split.seed);
+  if (const auto note = split_note(resolved.content.split, opened.source); !note.empty()) {
+    opened.notes.push_back(note);
+  }
   write_in_order(
       resolved.order, directory,
       [&](const std::filesystem::path& store) {
@@ -130,6 +173,9 @@ std::vector<std::string> import_graph(const ImportOptions& options, const std::f
       },
       progress, resolved.content.resources);
   if (const auto note = sparse_ids_note(resolved, opened); !note.empty()) {
+    opened.notes.push_back(note);
+  }
+  if (const auto note = direction_note(resolved, directory); !note.empty()) {
     opened.notes.push_back(note);
   }
   return opened.notes;

@@ -23,8 +23,8 @@ namespace gnomon::graph {
 /// The plain layout has the arrays of a PyG data object or of Platonov et al. (2023): edge_index or edges
 /// (n×2 or 2×n), edge_weight, edge_weights or edge_attr, x or node_features, y or node_labels, num_nodes, and
 /// train_mask, val_mask, test_mask (vertices, or vertices × splits) or train_masks, val_masks, test_masks
-/// (splits × vertices). The third is what scipy.sparse.save_npz writes of a CSR, CSC or COO matrix, with the
-/// same meaning of rows and columns.
+/// (splits × vertices), or vertices in train_idx, val_idx (or valid_idx) and test_idx. The third is what
+/// scipy.sparse.save_npz writes of a CSR, CSC or COO matrix, with the same meaning of rows and columns.
 ///
 /// ogb: a directory of the Open Graph Benchmark's node property data: raw/edge.csv.gz,
 /// raw/num-node-list.csv.gz, raw/node-feat.csv.gz and raw/node-label.csv.gz, or raw/data.npz with edge_index,

@@ -58,6 +58,9 @@ MatrixHeader read_matrix_header(LineReader& reader) {
       !take_integer(rest, header.entries) || header.size < 0 || header.entries < 0) {
     reader.fail_expected("\"rows columns entries\"", line);
   }
+  if (constexpr std::int64_t max_size = std::int64_t{1} << 40; header.size > max_size) {
+    reader.fail("a matrix may have at most " + std::to_string(max_size) + " rows");
+  }
   if (header.size != columns) {
     reader.fail("the matrix must be square, not " + std::to_string(header.size) + " by " +
                 std::to_string(columns));

@@ -1,7 +1,9 @@
 #include "graph/import/npz.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/import/arrays.h"
@@ -94,16 +96,36 @@ std::optional<std::string> mask_suffix(const ZipArchive& archive) {
   return std::nullopt;
 }
 
-/// Reads the masks, or the files that the options name.
+/// A set of a split as an array of vertices; empty if the archive has none.
+std::vector<VertexId> listed(const ZipArchive& archive, std::initializer_list<const char*> names) {
+  const auto name = one_of(archive, names);
+  if (name.empty()) {
+    return {};
+  }
+  NpyStream stream = archive.array(name);
+  const auto count = stream.elements();
+  return read_all<VertexId>(std::move(stream), count);
+}
+
+void refuse_split_files(const ImportOptions& options, const std::string& array) {
+  for (const char* const field : {"train_ids", "valid_ids", "test_ids"}) {
+    refuse_if_given(options, field, options.source + " has a split (" + array + ")");
+  }
+}
+
+/// Reads the masks or lists of vertices, or the files that the options name.
 Split split_of(const ZipArchive& archive, const ImportOptions& options, std::int64_t num_vertices) {
   const auto suffix = mask_suffix(archive);
   if (!suffix) {
     refuse_if_given(options, "mask", options.source + " has no masks");
+    if (archive.has("train_idx")) {
+      refuse_split_files(options, "train_idx");
+      return {listed(archive, {"train_idx"}), listed(archive, {"val_idx", "valid_idx"}),
+              listed(archive, {"test_idx"})};
+    }
     return read_split_files(options, VertexIds::unchanged(num_vertices));
   }
-  for (const char* const field : {"train_ids", "valid_ids", "test_ids"}) {
-    refuse_if_given(options, field, options.source + " has a split (" + "train" + *suffix + ")");
-  }
+  refuse_split_files(options, "train" + *suffix);
   if (masks_in(archive.array("train" + *suffix), num_vertices).splits == 1 && options.mask == 0) {
     refuse_if_given(options, "mask", options.source + " has one split only");
   }
@@ -149,7 +171,13 @@ std::int64_t count_vertices(const ZipArchive& archive, const PlainNames& names, 
     }
   }
   if (archive.has("num_nodes")) {
-    return read_all<std::int64_t>(archive.array("num_nodes"), 1)[0];
+    constexpr std::int64_t max_vertices = std::int64_t{1} << 40;
+    const auto count = read_all<std::int64_t>(archive.array("num_nodes"), 1)[0];
+    if (count < 0 || count > max_vertices) {
+      throw base::InputError(archive.where("num_nodes"),
+                             "is " + std::to_string(count) + "; use 0 to " + std::to_string(max_vertices));
+    }
+    return count;
   }
   for (const auto& file : {options.features, options.labels}) {
     if (!file.empty()) {
@@ -215,9 +243,39 @@ std::string weights_array(const ZipArchive& archive) {
   return name.empty() ? "edge_weights" : name;
 }
 
+/// Whether an array of any layout has this name.
+bool is_known(const std::string& array) {
+  constexpr std::array known{"edge_index",  "edges",     "x",          "node_features", "y",
+                             "node_labels", "num_nodes", "train_mask", "val_mask",      "test_mask",
+                             "train_masks", "val_masks", "test_masks", "train_idx",     "val_idx",
+                             "valid_idx",   "test_idx",  "labels",     "format",        "shape",
+                             "data",        "indices",   "indptr",     "row",           "col",
+                             "attr_matrix", "attr_text", "node_names", "attr_names",    "class_names"};
+  return array.starts_with("adj_") || array.starts_with("attr_") ||
+         std::find(known.begin(), known.end(), array) != known.end();
+}
+
+/// Says which arrays are not read; empty if all are.
+std::string ignored_note(const ZipArchive& archive, const ImportOptions& options) {
+  const bool may_have_weights = !archive.has("adj_indptr") && !is_scipy_matrix(archive);
+  const auto weights = may_have_weights ? weights_array(archive) : "";
+  std::string names;
+  for (const auto& entry : archive.entries()) {
+    const auto name = entry.ends_with(".npy") ? entry.substr(0, entry.size() - 4) : entry;
+    if (!is_known(name) && (name != weights || options.edge_weights.empty())) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+  }
+  if (names.empty()) {
+    return "";
+  }
+  const bool has_weights = options.edge_weights.empty() && !weights.empty() && archive.has(weights);
+  return "not imported: " + names + (has_weights ? " (--edge-weights given imports " + weights + ")" : "");
+}
+
 }  // namespace
 
-GraphSource open_npz(const ImportOptions& options) {
+GraphSource open_npz(const ImportOptions& options, std::vector<std::string>& notes) {
   const ZipArchive archive(options.source);
   const PlainNames names = plain_names(archive);
   GraphSource source;
@@ -236,6 +294,9 @@ GraphSource open_npz(const ImportOptions& options) {
   }
   add_given_arrays(source, options);
   source.split = split_of(archive, options, source.num_vertices);
+  if (const auto note = ignored_note(archive, options); !note.empty()) {
+    notes.push_back(note);
+  }
   return source;
 }
 

@@ -9,6 +9,12 @@ namespace gnomon::graph {
 
 SparseRows read_sparse_rows(const ZipArchive& archive, const std::string& prefix) {
   const auto shape = read_all<std::int64_t>(archive.array(prefix + "shape"), 2);
+  constexpr std::int64_t max_size = std::int64_t{1} << 40;
+  if (std::min(shape[0], shape[1]) < 0 || std::max(shape[0], shape[1]) > max_size) {
+    throw base::InputError(archive.where(prefix + "shape"), "holds " + std::to_string(shape[0]) + " and " +
+                                                                std::to_string(shape[1]) + "; use 0 to " +
+                                                                std::to_string(max_size));
+  }
   const std::string where = archive.where(prefix + "indptr");
   const auto indptr = read_all<std::int64_t>(archive.array(prefix + "indptr"), shape[0] + 1);
   const std::int64_t entries = archive.array(prefix + "indices").elements();

@@ -4,18 +4,29 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
+
+#include "base/error.h"
 
 namespace gnomon::runtime {
 
 ThreadQueue::ThreadQueue(std::span<const int> descriptors, const ReadBuffers& buffers, int depth)
     : descriptors_(descriptors.begin(), descriptors.end()), buffers_(buffers) {
   constexpr int max_threads = 32;
-  for (int thread = 0; thread < std::clamp(depth, 1, max_threads); ++thread) {
-    threads_.emplace_back([this] { work(); });
+  try {
+    for (int thread = 0; thread < std::clamp(depth, 1, max_threads); ++thread) {
+      threads_.emplace_back([this] { work(); });
+    }
+  } catch (const std::exception& error) {
+    close();
+    throw base::Failure("disk reads", std::string("cannot start threads: ") + error.what());
   }
 }
 
-ThreadQueue::~ThreadQueue() {
+ThreadQueue::~ThreadQueue() { close(); }
+
+/// Lets the threads end, which otherwise wait for reads; they are joined by their destructors.
+void ThreadQueue::close() {
   {
     const std::lock_guard lock(mutex_);
     is_closing_ = true;

@@ -15,7 +15,7 @@ namespace gnomon::runtime {
 /// Reads by threads that call pread(), at most 32 at a time.
 class ThreadQueue final : public ReadQueue {
  public:
-  /// `buffers` and the open descriptors must outlive it.
+  /// `buffers` and the open descriptors must outlive it. Throws Failure if threads cannot be started.
   ThreadQueue(std::span<const int> descriptors, const ReadBuffers& buffers, int depth);
   ~ThreadQueue() override;
 
@@ -24,6 +24,7 @@ class ThreadQueue final : public ReadQueue {
 
  private:
   void work();
+  void close();
   BlockReadEnd carry_out(const BlockRead& read) const;
 
   std::vector<int> descriptors_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -152,9 +153,15 @@ template <class Read>
 void readably(const std::filesystem::path& path, Read read) {
   try {
     read();
-  } catch (const c10::Error& error) {
-    throw base::InputError(path.string(), std::string("is not a checkpoint that can be read: ") +
-                                              error.what_without_backtrace());
+  } catch (const base::InputError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // LibTorch's, of several types and many lines
+    constexpr std::size_t max_letters = 100;
+    std::string why = error.what();
+    why = why.substr(0, std::min(why.find('\n'), max_letters));
+    throw base::InputError(path.string(), "is damaged, or no checkpoint: " + why);
   }
 }
 
@@ -195,7 +202,13 @@ void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Lea
 void check_checkpoint(const std::filesystem::path& path, const RunState& expected) {
   readably(path, [&] {
     torch::serialize::InputArchive archive;
-    check_same_run(path, read_state(archive, path), expected);
+    const auto found = read_state(archive, path);
+    check_same_run(path, found, expected);
+    if (found.epoch > expected.job.epochs) {
+      throw base::InputError(path.string() + ": job.epochs",
+                             "the run has trained " + std::to_string(found.epoch) +
+                                 " epochs; use at least as many, not " + std::to_string(expected.job.epochs));
+    }
   });
 }
 

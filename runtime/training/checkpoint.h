@@ -107,7 +107,8 @@ inline std::filesystem::path checkpoint_path(const std::filesystem::path& run_di
 /// epochs.
 void read_checkpoint(const std::filesystem::path& path, RunState& state, nn::Learner& learner);
 
-/// Throws what read_checkpoint would throw because of `expected`'s job and graph; changes nothing.
+/// Throws what read_checkpoint would throw because of `expected`'s job and graph, and InputError if the run
+/// has trained more epochs than the job has; changes nothing.
 void check_checkpoint(const std::filesystem::path& path, const RunState& expected);
 
 /// Reads a run's state without the learner's, for its evaluation. Throws base::InputError if the file cannot

@@ -8,12 +8,14 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 
 #include "base/atomic_file.h"
 #include "base/document.h"
 #include "base/error.h"
+#include "base/write_all.h"
 #include "schedule/timeline.h"
 
 namespace gnomon::runtime {
@@ -62,11 +64,8 @@ int open_to_append(const std::filesystem::path& path) {
 void append_line(const std::filesystem::path& path, const Json& json) {
   const auto line = json.dump() + "\n";
   const int descriptor = open_to_append(path);
-  const auto written = ::write(descriptor, line.data(), line.size());
-  ::close(descriptor);
-  if (written != std::ssize(line)) {
-    fail(path);
-  }
+  const auto closed = std::shared_ptr<void>(nullptr, [&](void*) { ::close(descriptor); });
+  base::write_all(descriptor, path, line);
 }
 
 void flush_file(const std::filesystem::path& path) {
@@ -74,9 +73,8 @@ void flush_file(const std::filesystem::path& path) {
     return;  // before the first epoch's end
   }
   const int descriptor = open_to_append(path);
-  const bool is_safe = ::fsync(descriptor) == 0;
-  ::close(descriptor);
-  if (!is_safe) {
+  const auto closed = std::shared_ptr<void>(nullptr, [&](void*) { ::close(descriptor); });
+  if (::fsync(descriptor) != 0) {
     fail(path);
   }
 }
@@ -186,6 +184,9 @@ std::vector<OrderLine> read_order_lines(const std::filesystem::path& path) {
       throw base::InputError(where + ": epoch", "must be " + std::to_string(expected));
     }
     orders.push_back(std::move(read));
+  }
+  if (orders.empty()) {
+    throw base::InputError(path.string(), "holds no epochs");
   }
   return orders;
 }

@@ -73,6 +73,7 @@ class Training {
   Stages stages_;
   std::unique_ptr<HotEmbeddings> hot_;  ///< of plans that reuse them; else null
   std::string activity_;                ///< what progress is told
+  bool is_concluding_ = false;          ///< all epochs are trained and saved
   std::int64_t epoch_batches_ = 0;      ///< of this epoch, as far as known at its begin
   double seconds_before_ = 0;           ///< of this epoch, in the run that is resumed
   Clock::time_point epoch_begin_;
@@ -293,8 +294,11 @@ void Training::save_if_due() {
   base::report(options_.progress, activity_, std::ssize(state_.trained), epoch_batches_);
 }
 
+/// While the best weights are tested they stand in the model, and the last epoch has been saved.
 void Training::stop() {
-  save();
+  if (!is_concluding_) {
+    save();
+  }
   throw base::Interrupted();
 }
 
@@ -339,6 +343,7 @@ TrainReport Training::conclude(std::vector<EpochReport> epochs) {
     nn::write_safetensors(options_.run_directory / "weights.safetensors",
                           nn::named(model(), state_.best_weights));
   }
+  is_concluding_ = true;
   evaluation_.test(model(), state_.best_weights, report);
   return report;
 }

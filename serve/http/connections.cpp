@@ -39,13 +39,20 @@ Connections::Connections(Answer answer, ConnectionLimits limits)
   }
   epoll_event event{.events = EPOLLIN, .data = {.u64 = 0}};
   ::epoll_ctl(poll_, EPOLL_CTL_ADD, wake_, &event);
-  loop_ = std::thread([this] { run(); });
-  for (std::size_t i = 0; i < limits_.threads; ++i) {
-    workers_.emplace_back([this] { work(); });
+  try {
+    loop_ = std::thread([this] { run(); });
+    for (std::size_t i = 0; i < limits_.threads; ++i) {
+      workers_.emplace_back([this] { work(); });
+    }
+  } catch (const std::exception& error) {
+    close();
+    throw base::Failure("the server", std::string("cannot start threads: ") + error.what());
   }
 }
 
-Connections::~Connections() {
+Connections::~Connections() { close(); }
+
+void Connections::close() {
   finish();
   ::close(poll_);
   ::close(wake_);

@@ -55,6 +55,7 @@ class Connections {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void close();
   using Id = std::uint64_t;
   enum class State {
     reading,    ///< idle, or reading a request

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -272,9 +273,11 @@ TEST_F(ComputeCommands, EmulatedDevicesWithoutNumbersAreRefused) {
   expect_refused({"train", "tiny", "--device", "emulated", "--device-memory", "2GB"},
                  "--device emulated: the link's bandwidth is not known; add --link as in 12GB/s");
   expect_refused({"train", "tiny", "--device", "emulated:nothing"},
-                 "--device emulated:nothing: \"nothing\" is not known; use a .json file or one of aws-");
+                 "--device emulated:nothing: \"nothing\" is not known; use a machine file or one of aws-");
   expect_refused({"train", "tiny", "--device", "emulated", "--device-memory", "2GB", "--link", "12 apples"},
                  "--link: \"12 apples\" is not a bandwidth above 0; use a number as in 12GB/s");
+  expect_refused({"train", "tiny", "--device", "emulated", "--device-memory", "2GB", "--link", "4Gb/s"},
+                 "--link: \"4Gb/s\" is in bits; use bytes, eight times fewer, as in 12GB/s");
   expect_refused(emulated({"train", "tiny", "--link-latency", "2h"}),
                  "--link-latency: \"2h\" is not a time of at most 1s; use a number with s, ms, us or ns");
   expect_refused(emulated({"train", "tiny", "--link-request", "48"}),
@@ -411,6 +414,83 @@ TEST_F(ComputeCommands, ResumingNamesWhatDiffersAndChangesNothing) {
   expect_refused(resume({"--plan", "biased.json"}), "plan.exact: the run was started with true, not false");
   const auto outcome = run(resume({"--epochs", "3"}));
   EXPECT_EQ(outcome.code, 0) << "a refused command changed the run: " << outcome.error;
+}
+
+TEST_F(ComputeCommands, AnEndedRunIsNotBegunAnewByResuming) {
+  ASSERT_EQ(run(with_job({"train", "tiny", "--epochs", "2", "--run", "run"})).code, 0);
+  expect_refused({"train", "tiny", "--run", "run", "--resume", "--epochs", "1"},
+                 "job.epochs: the run has trained 2 epochs; use at least as many, not 1");
+  const auto report = base::read_file(here_ / "run" / "report.json");
+  fs::remove(here_ / "run" / "checkpoint.pt");
+  expect_refused({"train", "tiny", "--run", "run", "--resume", "--epochs", "3"},
+                 "run: has ended, and its checkpoint.pt, from which it could go on, is missing");
+  EXPECT_EQ(base::read_file(here_ / "run" / "report.json"), report);
+}
+
+TEST_F(ComputeCommands, ARunIsOfOneProcess) {
+  RunningProgram child(GNOMON_PROGRAM, with_job({"train", "tiny", "--run", "run", "--epochs", "100000"}),
+                       here_);
+  for (int i = 0; i < 6000 && !fs::exists(here_ / "run" / "log.jsonl"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const std::string in_use = "run: is in use by another process of gnomon";
+  expect_refused({"train", "tiny", "--run", "run", "--resume"}, in_use);
+  expect_refused(with_job({"train", "tiny", "--run", "run", "--overwrite"}), in_use);
+  child.signal(SIGKILL);
+  EXPECT_EQ(child.wait().code, 128 + SIGKILL);
+  EXPECT_EQ(run({"train", "tiny", "--run", "run", "--resume", "--epochs", "1000"}).code, 0);
+}
+
+TEST_F(ComputeCommands, OptionsWithoutEffectAreRefused) {
+  expect_refused(
+      with_job({"train", "tiny", "--device", "cpu", "--device-memory", "1GB"}),
+      "--device-memory: limits the memory of a GPU or of an emulated device; the device is the CPU");
+  expect_refused(with_job({"train", "tiny", "--patience", "3", "--evaluate-every", "never"}),
+                 "patience: counts epochs by their evaluations, of which there are none");
+  expect_refused(with_job({"train", "tiny", "--plan", "device", "--adapt-hot-ratio"}),
+                 "plan \"device\": reuses no hot embeddings, whose number could be adapted");
+  expect_refused(with_job({"train", "tiny", "--heads", "2"}),
+                 "--heads: applies to --model gat only; leave it out");
+  std::ofstream(here_ / "file") << "text";
+  expect_refused(with_job({"train", "tiny", "--tensorboard", "file"}),
+                 "file: is a file; name a directory for TensorBoard's files");
+  EXPECT_FALSE(fs::exists(here_ / "runs")) << "a refused training left a run";
+}
+
+TEST_F(ComputeCommands, ATrainingThatCannotBeginLeavesNoRun) {
+  ASSERT_EQ(run(with_job({"train", "tiny", "--epochs", "1", "--run", "run"})).code, 0);
+  const auto outcome = run({"train", "tiny", "--epochs", "1", "--run", "other", "--fanouts", "4,3",
+                            "--batch-size", "7", "--replay", "run/order.jsonl"});
+  EXPECT_EQ(outcome.code, 2) << outcome.error;
+  EXPECT_THAT(outcome.error, HasSubstr("replay: epoch 1"));
+  EXPECT_FALSE(fs::exists(here_ / "other"));
+}
+
+TEST_F(ComputeCommands, ADamagedCheckpointAndAnEmptyReplayAreRefused) {
+  ASSERT_EQ(run(with_job({"train", "tiny", "--epochs", "2", "--run", "run"})).code, 0);
+  const auto checkpoint = base::read_file(here_ / "run" / "checkpoint.pt");
+  for (const auto& damaged : {std::string("text"), checkpoint.substr(0, checkpoint.size() / 2)}) {
+    std::ofstream(here_ / "run" / "checkpoint.pt", std::ios::binary) << damaged;
+    expect_refused({"train", "tiny", "--run", "run", "--resume", "--epochs", "3"},
+                   "run/checkpoint.pt: is damaged, or no checkpoint: ");
+  }
+  std::ofstream(here_ / "empty.jsonl");
+  expect_refused(with_job({"train", "tiny", "--replay", "empty.jsonl"}), "empty.jsonl: holds no epochs");
+}
+
+TEST_F(ComputeCommands, ARunThatGoesOnHasNotEnded) {
+  ASSERT_EQ(run(with_job({"train", "tiny", "--epochs", "2", "--run", "run"})).code, 0);
+  {
+    RunningProgram child(GNOMON_PROGRAM, {"train", "tiny", "--run", "run", "--resume", "--epochs", "100000"},
+                         here_);
+    for (int i = 0; i < 6000 && lines_in(here_ / "run" / "log.jsonl") < 4; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    child.signal(SIGKILL);
+    child.wait();
+  }
+  const auto runs = json_of({"runs", "run", "--json"});
+  EXPECT_EQ(runs["runs"][0]["has_ended"], false) << runs.dump(2);
 }
 
 TEST_F(ComputeCommands, PredictionsHaveTheDatasOwnIds) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -211,20 +212,22 @@ class Partition : public ::testing::Test {
   }
   /// A partition that takes a while, from the moment on at which it has begun.
   std::unique_ptr<RunningProgram> begin() const {
-    const auto begun_before = num_begun();
+    const auto begun_before = begun();
     auto program = std::make_unique<RunningProgram>(
         GNOMON_PROGRAM,
         std::vector<std::string>{"partition", "store", "--parts", "8", "--passes", "1000", "-o", "parts"},
         place.path());
-    while (num_begun() == begun_before) {
+    const auto is_new = [&](const std::string& name) { return !begun_before.contains(name); };
+    while (std::ranges::none_of(begun(), is_new)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return program;
   }
-  std::ptrdiff_t num_begun() const {
-    const auto names = place.names();
-    return std::count_if(names.begin(), names.end(),
-                         [](const std::string& name) { return name.starts_with("parts.tmp"); });
+  /// The temporary directories of partitions.
+  std::set<std::string> begun() const {
+    auto names = place.names();
+    std::erase_if(names, [](const std::string& name) { return !name.starts_with("parts.tmp"); });
+    return {names.begin(), names.end()};
   }
 
   Workplace place;

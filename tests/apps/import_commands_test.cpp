@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
@@ -104,6 +105,42 @@ TEST_F(ImportCommands, NamesAreKeptAndNotesAreTold) {
       run({"import", "edges", "e.txt", "t"}).error,
       HasSubstr("note: 1 of 3 vertices have no edges, as not all ids from 0 to 2 occur; --relabel keeps only "
                 "those that do\n"));
+}
+
+TEST_F(ImportCommands, WhatIsDrawnAndWhatIsLeftOutIsTold) {
+  const graph::Arrays arrays{{"edge_index", graph::integers({2, 4}, {0, 1, 1, 2, 1, 0, 2, 1})},
+                             {"edge_attr", graph::floats({4}, {1, 2, 3, 4})},
+                             {"pos", graph::floats({3}, {1, 2, 3})},
+                             {"x", graph::floats({3, 1}, {1, 2, 3})},
+                             {"y", graph::integers({3}, {0, 1, 0})}};
+  graph::write_zip(here_ / "x.npz", arrays);
+  EXPECT_EQ(
+      run({"import", "npz", "x.npz", "drawn"}).error,
+      "note: not imported: edge_attr, pos (--edge-weights given imports edge_attr)\n"
+      "note: no split in the data; drew one at random: 60 % for training, 20 % for validation, seed 0\n");
+  EXPECT_EQ(run({"import", "npz", "x.npz", "weighted", "--edge-weights", "given", "--split", "ratio"}).error,
+            "note: not imported: pos\n");
+  EXPECT_THAT(run({"import", "npz", "x.npz", "reversed", "--reverse"}).error, HasSubstr("drew one"));
+  auto one_way = arrays;
+  one_way.front().second = graph::integers({2, 2}, {0, 1, 1, 2});
+  one_way.erase(one_way.begin() + 1);
+  graph::write_zip(here_ / "one_way.npz", one_way);
+  const std::string hint = "note: edges come without their reverses; --undirected adds these\n";
+  EXPECT_THAT(run({"import", "npz", "one_way.npz", "one_way"}).error, HasSubstr(hint));
+  EXPECT_THAT(run({"import", "npz", "one_way.npz", "both_ways", "--undirected"}).error, Not(HasSubstr(hint)));
+  auto with_split = arrays;
+  with_split.push_back({"train_idx", graph::integers({1}, {2})});
+  with_split.push_back({"valid_idx", graph::integers({1}, {0})});
+  with_split.push_back({"test_idx", graph::integers({1}, {1})});
+  graph::write_zip(here_ / "split.npz", with_split);
+  EXPECT_EQ(run({"import", "npz", "split.npz", "s", "--edge-weights", "given"}).error,
+            "note: not imported: pos\n");
+  const auto store = graph::open_store(here_ / "s");
+  EXPECT_THAT(store.train, ElementsAre(2));
+  EXPECT_THAT(store.valid, ElementsAre(0));
+  EXPECT_THAT(store.test, ElementsAre(1));
+  expect_refused({"import", "npz", "split.npz", "t", "--train-ids", "ids.txt"},
+                 "--train-ids: has no effect: split.npz has a split (train_idx); leave it out");
 }
 
 /// An edge list of 300 named vertices in four classes, which the first of eight features tells apart.

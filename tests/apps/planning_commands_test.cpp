@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/atomic_file.h"
 #include "plan/disk_plans.h"
 #include "plan/job.h"
 #include "plan/plan.h"
@@ -337,6 +338,20 @@ TEST_F(Planning, ASearchKilledAtALineOfItsJournalGoesOnWhereItWas) {
   expect_one_line(run({"tune", "p.json", "--journal", "last"}), "another search");
 }
 
+TEST_F(Planning, AJournalIsContinuedWithALargerBudget) {
+  const auto words = [](const char* budget, const char* journal) {
+    return std::vector<std::string>{"tune",     "p.json", "--strategy", "random",
+                                    "--budget", budget,   "--journal",  journal};
+  };
+  const auto evaluations = [&] { return std::ranges::count(base::read_file(place / "j"), '\n') - 1; };
+  EXPECT_EQ(run(words("10", "j")).code, 0);
+  const auto first = evaluations();
+  EXPECT_GE(first, 10);
+  EXPECT_THAT(run(words("40", "j")).out, HasSubstr(std::to_string(first) + " of them from j\n"));
+  EXPECT_GT(evaluations(), first);
+  EXPECT_EQ(document(words("40", "j"))["best"], document(words("40", "another"))["best"]);
+}
+
 TEST_F(Planning, ProcessesChangeNeitherJournalNorResult) {
   auto profile = small_profile();
   profile["workload"]["train"]["deviation_s"] = 0.004;
@@ -554,11 +569,27 @@ TEST_F(Planning, BadPlansAndSettingsAreOneLine) {
                   "machine.cpu.core: \"core\" is not a field; the fields there are name, cores");
   expect_one_line(run({"explore", "p.json", "--set", "plan.worker=4"}),
                   "plan.worker: \"worker\" is not a field");
+  for (const char* field : {"workload.job.hidden", "workload.job.fanouts", "workload.job.model"}) {
+    expect_one_line(run({"explore", "p.json", "--set", std::string(field) + "=8"}),
+                    std::string(field) + ": the profile's times are of its own job");
+  }
+  expect_one_line(run({"explore", "p.json", "--set", "workload.batch_edges=8"}),
+                  "workload.batch_edges: the profile's times are of its own mini-batches");
+  EXPECT_EQ(run({"explore", "p.json", "--set", "workload.batches=8", "--set", "workload.job.epochs=3"}).code,
+            0);
   expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores=2.5"}),
                   "must be an integer, not 2.5");
   expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores=8:2:1"}), "must be ascending");
   expect_one_line(run({"explore", "p.json", "--set", "machine.cpu.cores"}), "PATH=VALUES");
   expect_one_line(run({"explore", "p.json", "--json", "--csv"}), "excludes");
+  expect_one_line(run({"explore", "p.json", "--plann", "dgl"}),
+                  "--plann is not an option; did you mean --plan?");
+  expect_one_line(run({"tune", "p.json", "dgl"}),
+                  "\"dgl\" is one argument too many (see gnomon tune --help)");
+  expect_one_line(run({"explore", "p.json", "--epochs", "many"}), "\"many\" is not a number");
+  expect_one_line(run({"explore", "p.json", "--epochs", "0"}), "0 is out of range; use 1 to 1000000");
+  expect_one_line(run({"explore", "p.json", "--price-per-hour", "-2"}), "-2 is out of range; use 0 or more");
+  expect_one_line(run({"surrogate", "predict", "x", "y", "z"}), "(see gnomon surrogate predict --help)");
   expect_one_line(run({"explore", "p.json", "--sort", "cost"}),
                   "--sort: \"cost\" is not known; use one of epoch, price");
   EXPECT_THAT(place.names(), ElementsAre("p.json", "plan.json"));

@@ -67,6 +67,20 @@ TEST(Usage, NoCommandAndUnknownCommandSayWhatToDo) {
   EXPECT_EQ(outcome.error, "gnomon: \"frobnicate\" is not a command; see gnomon --help\n");
 }
 
+TEST(Usage, AGraphStoreIsNoProfile) {
+  const Workplace place;
+  place.write("store/meta.json", "{}");
+  const auto outcome = run_gnomon({"tune", "store"}, place.path());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("PROFILE: \"store\" is a graph store; profile it first"));
+  place.write("g.npz", "");
+  for (const char* command : {"info", "convert"}) {
+    EXPECT_THAT(run_gnomon({command, "g.npz", "out"}, place.path()).error,
+                HasSubstr(command == std::string("info") ? "one argument too many"
+                                                         : "g.npz: is a file, not a graph store"));
+  }
+}
+
 TEST(Usage, MachineFactsAreADocument) {
   const auto outcome = run_gnomon({"info", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.error;

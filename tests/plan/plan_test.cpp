@@ -202,9 +202,10 @@ TEST(Plan, OpenNumbersOfWorkersAndThreadsArePhysicalCores) {
   EXPECT_EQ(resolve(all, this_host, "p").workers, 16);  // if asked for
 }
 
-TEST(Plan, UnknownNameListsThePresets) {
-  EXPECT_EQ(error_of([] { find_plan("saliant"); }),
-            "plan: \"saliant\" is not known; use a file ending in .json or one of a3gnn-mode1, a3gnn-mode2, "
+TEST(Plan, UnknownNameTellsSimilarPresetsOrAll) {
+  EXPECT_EQ(error_of([] { find_plan("saliant"); }), "plan: \"saliant\" is not known; did you mean salient?");
+  EXPECT_EQ(error_of([] { find_plan("nothing"); }),
+            "plan: \"nothing\" is not known; use a plan file or one of a3gnn-mode1, a3gnn-mode2, "
             "a3gnn-sequential, device, dgl, dgl-uva, dsp, ducati, ducati-delta, gas, ginex, gnnlab, gnomon, "
             "hanoi, joestar-1, joestar-2, mariusgnn, morphgl, neutronorch, ns-ext, ns-mem, pagraph, pyg, "
             "pytorch-direct, quiver, salient, sota, t_sota");

@@ -18,6 +18,7 @@
 #include "sim/prediction.h"
 #include "sim/uncertainty.h"
 #include "tuner/explore/extrapolation.h"
+#include "tuner/explore/measured_fields.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -205,6 +206,7 @@ profiles::Profile changed_profile(const ExploredProfile& explored, const std::ve
   for (const auto& setting : settings) {
     if (!changes_plan(setting)) {
       set_field(document, setting.path, setting);
+      check_may_be_set(setting.path);
     }
   }
   const auto where = with_settings(explored.where, settings, false);

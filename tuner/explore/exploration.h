@@ -84,7 +84,8 @@ struct ExplorationRow {
 /// path or value is wrong, or if no row is possible.
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress);
 
-/// Applies the settings of profile fields, ignoring those of plan fields. Throws InputError.
+/// Applies the settings of profile fields, ignoring those of plan fields. Throws InputError, also for fields
+/// from which measured times do not follow (check_may_be_set).
 profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings);
 
 /// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.

@@ -1,5 +1,6 @@
 #include "tuner/run/run_directory.h"
 
+#include "base/directory_lock.h"
 #include "base/error.h"
 
 namespace gnomon::tuner {
@@ -65,6 +66,7 @@ RunFiles make_run_directory(const std::string& asked, const fs::path& data, Exis
   if (!asked.empty()) {
     check_run_directory(asked, existing);
     make(asked);
+    const base::DirectoryLock lock(asked);
     remove_run({asked});
     return {asked};
   }

@@ -39,7 +39,7 @@ void check_run_directory(const std::string& asked, ExistingRun existing = Existi
 /// Makes the directory `asked` if it does not exist, and removes the files of a run that may be overwritten;
 /// other files stay. If `asked` is empty, makes the first of runs/DATA-1, runs/DATA-2, … that does not exist,
 /// DATA being the last part of `data`'s path without its extensions. Throws what check_run_directory throws,
-/// Failure if the directory cannot be made.
+/// InputError if another process uses the directory, Failure if it cannot be made.
 RunFiles make_run_directory(const std::string& asked, const std::filesystem::path& data,
                             ExistingRun existing = ExistingRun::refuse);
 

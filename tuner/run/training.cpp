@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/directory_lock.h"
+#include "base/error.h"
 #include "base/median.h"
 #include "base/output_file.h"
 #include "graph/store/names.h"
@@ -52,6 +54,21 @@ runtime::TrainOptions options_of(const TrainingRun& run) {
   return options;
 }
 
+/// Throws InputError for what is asked for in vain.
+void check_asked(const TrainingRun& run) {
+  if (!run.tensorboard.empty() && std::filesystem::exists(run.tensorboard) &&
+      !std::filesystem::is_directory(run.tensorboard)) {
+    throw base::InputError(run.tensorboard.string(), "is a file; name a directory for TensorBoard's files");
+  }
+  if (run.job.patience > 0 && run.evaluate_every == 0) {
+    throw base::InputError("patience", "counts epochs by their evaluations, of which there are none");
+  }
+  if (run.adapt_hot_ratio && run.plan.embeddings.reuse != plan::Reuse::hot) {
+    throw base::InputError("plan \"" + run.plan.name + "\"",
+                           "reuses no hot embeddings, whose number could be adapted");
+  }
+}
+
 base::Json epoch_document(const EpochReport& epoch, const EpochUtilisation& utilisation) {
   return {{"epoch", epoch.epoch + 1},
           {"loss", epoch.loss},
@@ -97,6 +114,15 @@ std::vector<Scalar> test_scalars(const runtime::TrainReport& report) {
   return scalars;
 }
 
+/// Removes the documents of a run that could not begin, and its directory if nothing else is in it.
+void forget_run(const RunFiles& files) {
+  std::error_code ignored;
+  for (const auto& file : {files.job(), files.plan(), files.log()}) {
+    std::filesystem::remove(file, ignored);
+  }
+  std::filesystem::remove(files.directory, ignored);  // which fails if it is not empty
+}
+
 /// Writes the report and the other requested outputs.
 void write_outputs(const graph::Graph& graph, const TrainingRun& run, TrainingResult& result) {
   const auto write = [&](const std::filesystem::path& path, const auto& content) {
@@ -118,6 +144,7 @@ void write_outputs(const graph::Graph& graph, const TrainingRun& run, TrainingRe
 }  // namespace
 
 void check_training(const graph::Graph& graph, const TrainingRun& run) {
+  check_asked(run);
   const auto options = options_of(run);
   runtime::check_options(graph, options);
   runtime::check_resumed(graph, options);
@@ -125,6 +152,8 @@ void check_training(const graph::Graph& graph, const TrainingRun& run) {
 
 TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
   check_training(graph, run);
+  const base::DirectoryLock lock(run.files.directory);
+  std::filesystem::remove(run.files.report());  // of a run that goes on; it is written again
   base::write_document(run.files.job(), run.job);
   base::write_document(run.files.plan(), run.plan);
   const base::LoadMeter meter;
@@ -140,6 +169,7 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
   if (!run.tensorboard.empty()) {
     events.emplace(run.tensorboard);
   }
+  bool has_epoch = run.resume;
   int max_workers = 0;
   options.on_stretch = [&](const runtime::StretchReport& report) {
     result.plan = report.stretch.plan;
@@ -153,11 +183,19 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
     if (events) {
       events->append(epoch.epoch + 1, scalars_of(epoch, result.utilisation.back(), run.job));
     }
+    has_epoch = true;
     if (run.on_epoch) {
       run.on_epoch(epoch, result.utilisation.back());
     }
   };
-  result.report = runtime::train(graph, options);
+  try {
+    result.report = runtime::train(graph, options);
+  } catch (const base::InputError&) {
+    if (!has_epoch) {
+      forget_run(run.files);
+    }
+    throw;
+  }
   result.load = meter.load();
   if (events) {
     events->append(result.report.best_epoch + 1, test_scalars(result.report));

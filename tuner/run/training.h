@@ -71,7 +71,8 @@ void check_training(const graph::Graph& graph, const TrainingRun& run);
 
 /// Writes job and plan to the run's directory, trains, and writes the report and, if asked for, predictions
 /// and trace. An output that cannot be written is kept elsewhere (base::try_write_output). Throws what
-/// runtime::train throws; after Interrupted the run can be resumed.
+/// runtime::train throws, and InputError if another process uses the directory; after Interrupted the run can
+/// be resumed. A run that could not begin because of its input leaves no documents.
 TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run);
 
 /// Writes a CSV file "vertex,class" with the predicted class of each vertex, sorted by original id. Atomic.

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/write_all.h"
 #include "sim/prediction.h"
 
 namespace gnomon::tuner {
@@ -102,7 +105,8 @@ void Journal::read(const std::string& text, const base::Json& search) {
                                           "\" differs; name another file, or remove this one to start again");
       }
     } else if (line.is_object() && line.contains("plan") && line.contains("prediction")) {
-      known_.emplace_back(line["plan"], prediction_of(line["prediction"], where + ": prediction"));
+      known_.insert_or_assign(line["plan"].dump(), prediction_of(line["prediction"], where + ": prediction"));
+      ++resumed_;
     } else {
       throw base::InputError(where, "holds no plan and prediction");
     }
@@ -117,32 +121,25 @@ void Journal::read(const std::string& text, const base::Json& search) {
   }
 }
 
-void Journal::append(const base::Json& line) {
-  const std::string text = line.dump() + "\n";
-  if (write(descriptor_, text.data(), text.size()) != std::ssize(text)) {
-    throw base::Failure(path_.string(), std::strerror(errno));
-  }
-}
+void Journal::append(const base::Json& line) { base::write_all(descriptor_, path_, line.dump() + "\n"); }
 
 EvaluateAll Journal::recording(EvaluateAll evaluate) {
   return [this, evaluate = std::move(evaluate)](const std::vector<plan::Plan>& plans) {
-    std::vector<sim::Prediction> predictions;
-    std::size_t first = 0;
-    for (; first < plans.size() && next_ < known_.size(); ++first, ++next_) {
-      if (known_[next_].first != base::write_value(plans[first])) {
-        throw base::InputError(
-            path_.string() + ": line " + std::to_string(next_ + 2),
-            "holds another plan than this search asks for; another version of gnomon wrote it");
+    std::vector<plan::Plan> unknown;
+    for (const auto& plan : plans) {
+      if (!known_.contains(base::write_value(plan).dump())) {
+        unknown.push_back(plan);
       }
-      predictions.push_back(known_[next_].second);
     }
-    if (first == plans.size()) {
-      return predictions;
-    }
-    const auto fresh = evaluate({plans.begin() + static_cast<std::ptrdiff_t>(first), plans.end()});
+    const auto fresh = unknown.empty() ? std::vector<sim::Prediction>{} : evaluate(unknown);
     for (std::size_t i = 0; i < fresh.size(); ++i) {
-      append({{"plan", base::write_value(plans[first + i])}, {"prediction", json_of(fresh[i])}});
-      predictions.push_back(fresh[i]);
+      const auto document = base::write_value(unknown[i]);
+      append({{"plan", document}, {"prediction", json_of(fresh[i])}});
+      known_.insert_or_assign(document.dump(), fresh[i]);
+    }
+    std::vector<sim::Prediction> predictions;
+    for (const auto& plan : plans) {
+      predictions.push_back(known_.at(base::write_value(plan).dump()));
     }
     return predictions;
   };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t first_points = 8;     ///< before the model proposes
 constexpr std::ptrdiff_t first_ranked = 6;  ///< of these, in `automatic`, the best by estimate
-constexpr std::int64_t max_estimates = 1500;
+constexpr std::int64_t max_ranked = 1500;
 constexpr double estimate_error = 0.03;         ///< relative; epochs may be this much under their estimates
 constexpr std::size_t max_broad = 60;           ///< evaluations after which only promising points are tried
 constexpr std::size_t random_candidates = 160;  ///< per proposal, besides neighbours of the best plans
@@ -31,7 +31,7 @@ class ModelSearch final : public Strategy {
         random_({.seed = problem.seed, .purpose = base::Purpose::simulate, .epoch = 2}) {
     add_model();
     if (automatic_) {
-      ranked_ = ranked_points(problem, random_, max_estimates);
+      ranked_ = ranked_points(problem, random_, max_ranked);
       first_.assign(ranked_.begin(),
                     ranked_.begin() + std::min<std::ptrdiff_t>(first_ranked, std::ssize(ranked_)));
     }

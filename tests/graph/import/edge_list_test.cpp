@@ -204,6 +204,7 @@ TEST_F(EdgeLists, SparseIdsAreToldWithTheAdvice) {
   options = written("1 2\n2 5\n");
   write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {7}, {0, 1, 0, 1, 0, 1, 0}));
   options.labels = directory_ / "l.npy";
+  options.content.split.method = SplitMethod::ratio;
   EXPECT_EQ(import(options).num_vertices(), 7);
   EXPECT_THAT(notes_, IsEmpty());
 }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
+#include <string>
 
 #include "graph/feature_bits.h"
 #include "tests/fixtures/sparse_features.h"
@@ -366,6 +368,11 @@ TEST_F(Import, NamesFaultsOfSparseNpz) {
       "adj_indices, adj_shape, attr_data, attr_indices, attr_indptr");
   EXPECT_EQ(zip_error(with(base, "adj_shape", "")), "x.npz: adj_shape: is missing");
   EXPECT_EQ(zip_error(with(base, "adj_shape", integers({2}, {4, 5}))), "x.npz: adj_shape: must be square");
+  for (const std::int64_t wrong : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_EQ(zip_error(with(base, "adj_shape", integers({2}, {wrong, wrong}))),
+              "x.npz: adj_shape: holds " + std::to_string(wrong) + " and " + std::to_string(wrong) +
+                  "; use 0 to 1099511627776");
+  }
   EXPECT_EQ(zip_error(with(base, "adj_shape", integers({2}, {5, 5}))),
             "x.npz: adj_indptr: has 5 numbers; must be 6");
   EXPECT_EQ(zip_error(with(base, "adj_indptr", integers({5}, {0, 3, 2, 3, 4}))),

@@ -5,6 +5,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,9 +14,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
 #include <set>
+#include <string_view>
 #include <thread>
 
 #include "base/error.h"
@@ -233,6 +236,30 @@ class FaultyQueue final : public ReadQueue {
   std::map<int, BlockRead> reads_;  ///< by buffer
   std::map<std::int64_t, int>& faults_;
 };
+
+/// The exit code of a process without room for the stacks of all threads.
+constexpr int told = 7;
+
+void open_queue_without_room() {
+  alarm(30);  // ends a process that hangs
+  std::ifstream statm("/proc/self/statm");
+  rlim_t used_pages = 0;
+  statm >> used_pages;
+  const rlim_t limit = used_pages * static_cast<rlim_t>(getpagesize()) + (rlim_t{64} << 20);
+  const rlimit limits{limit, limit};
+  setrlimit(RLIMIT_AS, &limits);
+  const ReadBuffers buffers(1, 4096);
+  try {
+    const ThreadQueue queue({}, buffers, 32);
+  } catch (const base::Failure& failure) {
+    _exit(std::string_view(failure.what()).find("cannot start threads") == std::string_view::npos ? 1 : told);
+  }
+  _exit(0);
+}
+
+TEST(ThreadQueue, ThreadsThatCannotStartAreAFailure) {
+  EXPECT_EXIT(open_queue_without_room(), ::testing::ExitedWithCode(told), "");
+}
 
 TEST(BlockReader, RepeatsReadsThatAreInterruptedOrShort) {
   const DiskDirectory directory;

@@ -309,6 +309,39 @@ TEST(Trainer, AStopDuringEvaluationLosesNothing) {
   EXPECT_EQ(train(graph_of_tests(), options).weights_hash, expected.weights_hash);
 }
 
+/// The number of epochs, at least two, after which an earlier one is the best so far.
+int epochs_past_the_best(const TrainReport& report) {
+  double best = report.epochs.front().valid_accuracy;
+  for (std::size_t epoch = 1; epoch < report.epochs.size(); ++epoch) {
+    if (report.epochs[epoch].valid_accuracy <= best) {
+      return static_cast<int>(epoch) + 1;
+    }
+    best = report.epochs[epoch].valid_accuracy;
+  }
+  return 0;
+}
+
+TEST(Trainer, AStopDuringTheTestKeepsTheLastEpochsWeights) {
+  auto job = small_job(ModelKind::gcn);
+  job.epochs = 12;
+  job.epochs = epochs_past_the_best(run(job, sequential_plan()));
+  ASSERT_GT(job.epochs, 0) << "every epoch was better than those before";
+  const auto expected = run(job, sequential_plan());
+  const test::TemporaryDirectory directory;
+  std::atomic<bool> stop = false;
+  TrainOptions options{.job = job, .plan = sequential_plan()};
+  options.run_directory = directory.path();
+  options.resume = true;
+  options.stop = &stop;
+  options.on_epoch = [&](const EpochReport& report) { stop = report.epoch + 1 == job.epochs; };
+  EXPECT_THROW(train(graph_of_tests(), options), base::Interrupted);
+  stop = false;
+  options.on_epoch = {};
+  const auto report = train(graph_of_tests(), options);
+  EXPECT_EQ(report.weights_hash, expected.weights_hash);
+  EXPECT_EQ(report.test_accuracy, expected.test_accuracy);
+}
+
 TEST(Trainer, ARunThatEndsBetweenCheckpointsGoesOnFromTheLast) {
   auto job = small_job(ModelKind::gcn);
   job.epochs = 12;
@@ -543,10 +576,10 @@ TEST(Trainer, ResumeRefusesAnotherJobAnotherGraphAndADamagedFile) {
 
   const auto path = directory.path() / "checkpoint.pt";
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
-  EXPECT_NE(error_of(graph_of_tests(), options).find("checkpoint.pt: is not a checkpoint"),
+  EXPECT_NE(error_of(graph_of_tests(), options).find("checkpoint.pt: is damaged, or no checkpoint"),
             std::string::npos);
   std::ofstream(path) << "not a checkpoint";
-  EXPECT_NE(error_of(graph_of_tests(), options).find("checkpoint.pt: is not a checkpoint"),
+  EXPECT_NE(error_of(graph_of_tests(), options).find("checkpoint.pt: is damaged, or no checkpoint"),
             std::string::npos);
 }
 

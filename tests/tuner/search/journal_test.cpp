@@ -92,6 +92,40 @@ TEST_F(JournalFile, KeepsInfinity) {
   EXPECT_EQ(sim::pack(resumed(prediction)), sim::pack(prediction));
 }
 
+TEST_F(JournalFile, AnswersKnownPlansInAnyOrderAndOnlyThose) {
+  std::vector<plan::Plan> plans(4);
+  for (int i = 0; i < std::ssize(plans); ++i) {
+    plans[static_cast<std::size_t>(i)].workers = i + 1;
+  }
+  const auto by_workers = [](const std::vector<plan::Plan>& asked) {
+    std::vector<sim::Prediction> predictions;
+    for (const auto& plan : asked) {
+      predictions.emplace_back().epoch_s = plan.workers;
+    }
+    return predictions;
+  };
+  {
+    Journal journal(path, search);
+    journal.recording(by_workers)({plans[0], plans[1], plans[2]});
+  }
+  std::vector<int> asked;
+  Journal journal(path, search);
+  EXPECT_EQ(journal.resumed(), 3U);
+  const auto evaluate = journal.recording([&](const std::vector<plan::Plan>& unknown) {
+    for (const auto& plan : unknown) {
+      asked.push_back(plan.workers);
+    }
+    return by_workers(unknown);
+  });
+  const auto predictions = evaluate({plans[3], plans[2], plans[0]});
+  ASSERT_EQ(predictions.size(), 3U);
+  EXPECT_EQ(predictions[0].epoch_s, 4);
+  EXPECT_EQ(predictions[1].epoch_s, 3);
+  EXPECT_EQ(predictions[2].epoch_s, 1);
+  evaluate({plans[3]});
+  EXPECT_EQ(asked, std::vector{4}) << "once, and then recorded too";
+}
+
 TEST_F(JournalFile, OfAnEarlierVersionIsRefused) {
   std::ofstream(path) << R"({"schema":"gnomon.journal/1","seed":1})"
                       << "\n";

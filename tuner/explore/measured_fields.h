@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+namespace gnomon::tuner {
+
+/// Throws InputError for a field of the profile that must not be set to another value: the times of stages
+/// were measured with the present one and do not follow from it, as the width of layers or the size of
+/// mini-batches.
+void check_may_be_set(const std::string& path);
+
+}  // namespace gnomon::tuner
