@@ -6,6 +6,7 @@
 from gnomon._library import Cancelled, ForkedError, GnomonError, InvalidInput, library
 from gnomon.graph import Store, open
 from gnomon.importing import generate, import_graph
+from gnomon.models import load_model
 from gnomon.planning import explore, profile, reproduce, tune, validate
 from gnomon.records import Records
 from gnomon.report import Report
@@ -26,6 +27,7 @@ __all__ = [
     "explore",
     "generate",
     "import_graph",
+    "load_model",
     "open",
     "profile",
     "reproduce",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import threading
 import time
 import weakref
@@ -312,7 +313,7 @@ def epoch_order(count: int, seed: int, epoch: int) -> Tensor:
 def check_fanouts(fanouts: Sequence[int]) -> tuple[int, ...]:
     """Return the fanouts as a tuple of int. Raises InvalidInput, naming ``num_neighbors``."""
     try:
-        values = tuple(int(each) for each in fanouts)
+        values = tuple(operator.index(each) for each in fanouts)
     except (TypeError, ValueError):
         raise InvalidInput(f"num_neighbors: must be a list of integers, not {fanouts!r}") from None
     for hop, value in enumerate(values):

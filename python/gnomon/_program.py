@@ -5,16 +5,19 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any
 
 from gnomon import _library
-from gnomon._library import check, library
+from gnomon._library import InvalidInput, check, library
 
 Progress = Callable[[str, int, int], Any]
 """Called with the step, its finished and its total items (0: unknown)."""
+
+_FLAG = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*)")
 
 
 def run(
@@ -50,27 +53,56 @@ def run(
             raised.append(error)
         return int(bool(raised))
 
-    request = {
-        "command": command,
-        "arguments": [_plain(each) for each in arguments],
-        "options": {name: _plain(value) for name, value in (options or {}).items()},
-    }
+    request = _request(command, arguments, options or {})
     result = ctypes.c_void_p()
-    status = library.gnomon_run(
-        None, json.dumps(request).encode(), _library.Progress(report), None, ctypes.byref(result)
-    )
+    status = library.gnomon_run(None, request, _library.Progress(report), None, ctypes.byref(result))
     if raised:
         raise raised[0]
-    check(status)
+    try:
+        check(status)
+    except InvalidInput as error:
+        raise InvalidInput(in_keywords(str(error), options or {})) from None
     try:
         return json.loads(ctypes.string_at(result.value or 0))
     finally:
         library.gnomon_text_free(result)
 
 
+def in_keywords(text: str, names: Container[str] | None = None) -> str:
+    """Return a message of the program with keywords instead of flags: those among `names`, or all."""
+
+    def keyword(flag: re.Match[str]) -> str:
+        name = flag[1].replace("-", "_")
+        return name if names is None or name in names else flag[0]
+
+    return _FLAG.sub(keyword, text)
+
+
+def _request(command: str, arguments: Sequence[Any], options: dict[str, Any]) -> bytes:
+    given = {name: _plain(value) for name, value in options.items()}
+    # After a flag without a value the program would take the next flag as the value of an option that needs one.
+    given = {name: "true" if value is True else value for name, value in given.items()}
+    request = {"command": command, "arguments": [_plain(each) for each in arguments], "options": given}
+    try:
+        return json.dumps(request).encode()
+    except TypeError:
+        wrong = next((name for name, value in given.items() if not _is_document(value)), "arguments")
+        raise InvalidInput(f"{wrong}: must be a string, a number, a path or a document") from None
+
+
+def _is_document(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except TypeError:
+        return False
+    return True
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if getattr(value, "shape", None) == ():  # a number of NumPy, which need not be installed
+        return value.item()
     return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 
 import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data, HeteroData, InMemoryDataset
+from torch_geometric.utils import to_undirected
 
 import gnomon
 from conftest import random_data
@@ -58,6 +60,14 @@ def test_data_of_pyg(tmp_path, wrapped):
     assert np.allclose(store.edge_weights, data.edge_weight)
     assert store.name == ("one" if wrapped else "graph")
     assert [each.name for each in (tmp_path / "folder").iterdir()] == ["store"]
+
+
+@pytest.mark.parametrize("undirected", [False, True])
+def test_options_are_flags(tmp_path, undirected):
+    data = labelled_data()
+    found = gnomon.import_graph(data, tmp_path / "store", undirected=undirected).to_data()
+    expected = to_undirected(data.edge_index, num_nodes=200) if undirected else data.edge_index
+    assert found.num_edges == expected.shape[1]
 
 
 def test_sparse_features_come_back_dense(tmp_path):
@@ -121,13 +131,120 @@ def test_graphbolt(tmp_path, edges_format):
     store = gnomon.import_graph(tmp_path / "bolt", tmp_path / "store")
     check_store(store, data)
     assert store.name == "small"
+    np.save(tmp_path / "bolt" / "val_labels.npy", data.y[data.val_mask].numpy() + 0.5)
+    with pytest.raises(InvalidInput, match="validation_set: labels: .* is not a class"):
+        gnomon.import_graph(tmp_path / "bolt", tmp_path / "other")
     (tmp_path / "bolt" / "metadata.yaml").write_text("graph: {nodes: [{num: 1, type: a}], edges: [{path: b}]}\n")
     with pytest.raises(InvalidInput, match="heterogeneous graphs"):
         gnomon.import_graph(tmp_path / "bolt", tmp_path / "other")
 
 
+def without_split(data):
+    for split in ("train", "val", "test"):
+        del data[f"{split}_mask"]
+    return data
+
+
+@pytest.mark.parametrize("valid", ["val_idx", "valid_idx"])
+@pytest.mark.parametrize("as_array", [False, True])
+def test_splits_given_as_ids(tmp_path, valid, as_array):
+    data = labelled_data()
+    masks = {name: data[f"{name}_mask"] for name in ("train", "val", "test")}
+    without_split(data)
+    for name, key in (("train", "train_idx"), ("val", valid), ("test", "test_idx")):
+        ids = masks[name].nonzero().view(-1)
+        data[key] = ids.numpy() if as_array else ids
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = gnomon.import_graph(data, tmp_path / "store").to_data()
+    assert not [each for each in caught if "split" in str(each.message) or "_idx" in str(each.message)]
+    for name, mask in masks.items():
+        assert torch.equal(found[f"{name}_mask"], mask)
+
+
+def test_splits_of_data_sets(tmp_path):
+    data = labelled_data()
+
+    class WithSplit(OneGraph):
+        def get_idx_split(self):
+            return {"train": torch.arange(0, 50), "test": np.arange(50, 200)}
+
+    found = gnomon.import_graph(WithSplit(without_split(data)), tmp_path / "store").to_data()
+    assert found.train_mask.nonzero().view(-1).tolist() == list(range(50))
+    assert int(found.test_mask.sum()) == 150 and not found.val_mask.any()
+
+
+def test_splits_without_some_set(tmp_path):
+    data = labelled_data()
+    del data.val_mask
+    found = gnomon.import_graph(data, tmp_path / "store").to_data()
+    assert torch.equal(found.train_mask, data.train_mask) and not found.val_mask.any()
+    del data.train_mask
+    with pytest.raises(InvalidInput, match="test_mask, but no train_mask"):
+        gnomon.import_graph(data, tmp_path / "other")
+
+
+@pytest.mark.parametrize("ids", [[200], [-1], [0.5], [[1], [2]]])
+def test_wrong_splits(tmp_path, ids):
+    data = without_split(labelled_data())
+    data.train_idx, data.test_idx = torch.arange(10), torch.tensor(ids)
+    with pytest.raises(InvalidInput, match="source.test_idx"):
+        gnomon.import_graph(data, tmp_path / "store")
+
+
+def test_drawn_splits_are_reported(tmp_path):
+    data = without_split(labelled_data())
+    with pytest.warns(UserWarning, match="at random.*60 %.*20 %.*seed 0"):
+        gnomon.import_graph(data, tmp_path / "store")
+
+
+def test_ignored_attributes_are_reported(tmp_path):
+    data = labelled_data()
+    data.edge_attr = torch.rand(data.num_edges, 3)
+    data.year = torch.arange(200)
+    data.matrix = torch.rand(3, 3)
+    with pytest.warns(UserWarning, match=r'^not imported: edge_attr, edge_weight, year \(edge_weights="given"'):
+        gnomon.import_graph(data, tmp_path / "store")
+    with pytest.warns(UserWarning, match=r"^not imported: edge_attr, year$"):
+        gnomon.import_graph(data, tmp_path / "weighted", edge_weights="given")
+    del data.edge_weight
+    with pytest.raises(InvalidInput, match="edge_weight"):
+        gnomon.import_graph(data, tmp_path / "other", edge_weights="given")
+
+
+@pytest.mark.parametrize(
+    "labels, message",
+    [
+        (torch.rand(200) * 9.9 + 0.01, "of node 0 is not a class"),
+        (torch.arange(200) - 2, "-2 of node 0"),
+        (torch.arange(200.0).index_fill(0, torch.tensor([7]), float("inf")), "inf of node 7"),
+        (torch.arange(200) * 1_000_000, "2000000 of node 2"),
+        (torch.zeros(200, 3), "several labels per node"),
+        (torch.zeros(100, 2), "200 nodes"),
+        (torch.zeros(200, dtype=torch.complex64), "complex64"),
+    ],
+)
+def test_labels_that_are_no_classes(tmp_path, labels, message):
+    data = labelled_data()
+    data.y = labels
+    with pytest.raises(InvalidInput, match=f"^source.y: .*{message}"):
+        gnomon.import_graph(data, tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("unknown", [-1, float("nan")])
+@pytest.mark.parametrize("shape", [(200,), (200, 1)])
+def test_unknown_labels(tmp_path, unknown, shape):
+    data = labelled_data()
+    classes = data.y.clone()
+    classes[3] = -1
+    data.y = data.y.float().index_fill(0, torch.tensor([3]), unknown).view(shape)
+    data.train_mask[3], data.val_mask[3], data.test_mask[3] = False, False, False
+    assert torch.equal(gnomon.import_graph(data, tmp_path / "store").to_data().y, classes)
+
+
 def test_generated_graphs(tmp_path):
-    store = gnomon.generate("sbm", tmp_path / "store", vertices=500, classes=4, seed=3)
+    store = gnomon.generate("sbm", tmp_path / "store", vertices=np.int64(500), classes=4, seed=3)
     assert store.num_nodes == 500 and store.num_classes == 4 and store.to_data().train_mask.any()
 
 
@@ -141,7 +258,7 @@ def test_wrong_input(tmp_path):
     ):
         with pytest.raises(InvalidInput, match=named):
             gnomon.import_graph(source, tmp_path / "store")
-    with pytest.raises(InvalidInput, match="no-such"):
+    with pytest.raises(InvalidInput, match="no_such"):
         gnomon.import_graph(labelled_data(), tmp_path / "store", no_such=1)
     with pytest.raises(InvalidInput, match="format"):
         gnomon.import_graph(labelled_data(), tmp_path / "store", "npz")

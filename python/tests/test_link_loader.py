@@ -110,3 +110,12 @@ def test_our_sampler_in_pygs_loader(data):
     for batch in loader:
         check_batch(batch, data, [3, 2])
         assert torch.equal(batch.n_id[batch.src_index], data.edge_index[0, batch.input_id])
+
+
+def test_calls_sample_one_batch(data):
+    links = data.edge_index[:, 100:200]
+    loader = LinkNeighborLoader(data, [3, 2], edge_label_index=links, neg_sampling="binary", num_workers=1)
+    batch = loader([5, 60])
+    check_batch(batch, data, [3, 2])
+    assert batch.input_id.tolist() == [5, 60] and batch.edge_label.tolist() == [1, 1, 0, 0]
+    assert torch.equal(batch.n_id[batch.edge_label_index[:, :2]], links[:, [5, 60]])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import inspect
+import pickle
 
 import pytest
 import torch
@@ -21,7 +23,11 @@ LAYERS = [
     ("SAGEConv", {"aggr": "sum", "normalize": True, "root_weight": False, "bias": False}),
     ("GCNConv", {}),
     ("GCNConv", {"bias": False}),
+    ("GCNConv", {"add_self_loops": False}),
+    ("GCNConv", {"normalize": False}),
+    ("GCNConv", {"improved": True}),
     ("GATConv", {"heads": 3}),
+    ("GATConv", {"heads": 2, "add_self_loops": False}),
     ("GATConv", {"heads": 2, "concat": False, "negative_slope": 0.1, "bias": False}),
 ]
 
@@ -76,6 +82,175 @@ def test_blocks_of_batches(data, name, options):
             x, edges, _ = trim_to_layer(i, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges)
             x = layer(x.relu() if i else x, edges)
         check_close(out, x[: batch.batch_size])
+
+
+GCN_OPTIONS = [{}, {"improved": True}, {"add_self_loops": False}, {"normalize": False}]
+
+
+@pytest.mark.parametrize("options", GCN_OPTIONS)
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_edge_weights(options, is_sorted):
+    data = random_data(150, 3000)
+    data.edge_index[:, :20] = torch.arange(20)  # self-loops
+    if is_sorted:
+        data.edge_index = data.edge_index[:, data.edge_index[1].argsort(stable=True)]
+    layer, expected = pair_of("GCNConv", options, 16, 7)
+    results = []
+    for each in (layer, expected):
+        x, weight = data.x.clone().requires_grad_(), data.edge_weight.clone().requires_grad_()
+        out = each(x, edge_index=data.edge_index, edge_weight=weight)
+        results.append([out, *torch.autograd.grad(out.square().sum(), [x, weight, *each.parameters()])])
+    for left, right in zip(*results):
+        check_close(left, right)
+
+
+@pytest.mark.parametrize("options", GCN_OPTIONS)
+def test_edge_weights_of_batches(data, options):
+    (first, first_expected), (second, second_expected) = (
+        pair_of("GCNConv", options, *each) for each in ((16, 8), (8, 5))
+    )
+    for batch in NeighborLoader(data, [6, 5], input_nodes=range(300), batch_size=100, num_workers=1):
+        blocks = ours.blocks_of(batch)
+        out = second(first(batch.x, blocks[0], batch.edge_weight), blocks[1], batch.edge_weight)
+        x, edges, weights = batch.x, batch.edge_index, batch.edge_weight
+        for i, layer in enumerate((first_expected, second_expected)):
+            x, edges, weights = trim_to_layer(i, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges, weights)
+            x = layer(x, edges, weights)
+        check_close(out, x[: batch.batch_size])
+        with pytest.raises(InvalidInput, match="edge_weight"):
+            first(batch.x, blocks[0], batch.edge_weight[1:])
+        with pytest.raises(InvalidInput, match="edge_weight"):
+            first(batch.x, blocks[0], batch.edge_weight.double())
+
+
+PAIRS = [
+    ("SAGEConv", (16, 9), {}),
+    ("SAGEConv", 16, {"aggr": "sum", "normalize": True, "root_weight": False}),
+    ("GATConv", 16, {"heads": 3}),
+    ("GATConv", 16, {"add_self_loops": False}),
+]
+
+
+@pytest.mark.parametrize("name, columns, options", PAIRS)
+def test_pairs_of_features(name, columns, options):
+    data = random_data(150, 900)
+    data.edge_index[1] %= 40  # the destinations
+    layer, expected = pair_of(name, options, columns, 7)
+    results = []
+    for each in (layer, expected):
+        x = data.x.clone().requires_grad_()
+        own = torch.linspace(-1, 1, 40 * 16).view(40, 16)[:, : 16 if columns == 16 else 9].clone().requires_grad_()
+        out = each((x, own), data.edge_index)
+        results.append([out, *torch.autograd.grad(out.square().sum(), [x, own, *each.parameters()], allow_unused=True)])
+    for left, right in zip(*results):
+        assert (left is None) == (right is None)
+        if left is not None:
+            check_close(left, right)
+
+
+def test_pairs_as_pygs_examples_make_them(data):
+    layer, expected = pair_of("SAGEConv", {}, 16, 7)
+    fused = ours.SAGEConv(16, 7, activation="relu")
+    fused.load_state_dict(layer.state_dict())
+    for batch in NeighborLoader(data, [6], input_nodes=range(300), batch_size=100, num_workers=1, stored=["x"]):
+        x = batch.x.gather()
+        pair = x, x[: batch.batch_size]
+        out = layer(pair, batch.edge_index)
+        check_close(out, expected(pair, batch.edge_index))
+        (block,) = ours.blocks_of(batch)
+        for same in (layer(x, block), layer(pair, block), layer((batch.x, pair[1]), block)):
+            check_close(same, out)
+        check_close(fused(pair, block), out.relu())
+        check_close(
+            layer((x, None), block),
+            torch.nn.functional.linear(pair[1] * 0, layer.lin_r.weight) + layer((x, pair[1] * 0), block),
+        )
+
+
+def test_wrong_pairs(data):
+    block = ours.Block(torch.tensor([[5], [0]]), 10, 3)
+    x = data.x[:10]
+    for layer in (ours.SAGEConv(16, 4), ours.GATConv(16, 4)):
+        for own in (x[:4], x[:3, :7], x[:3].double(), x[0]):
+            with pytest.raises(InvalidInput, match=r"x\[1\]"):
+                layer((x, own), block)
+        with pytest.raises(InvalidInput, match="pair"):
+            layer((x, x, x), block)
+    with pytest.raises(InvalidInput, match="SAGEConv and GATConv only"):
+        ours.GCNConv(16, 4)((x, x[:3]), block)
+    with pytest.raises(InvalidInput, match="in_channels"):
+        ours.GATConv((16, 8), 4)
+
+
+@pytest.mark.parametrize("name, options", LAYERS)
+def test_lazy_layers(data, name, options):
+    make = getattr(ours, name)
+    layer = make(-1, 7, **options)
+    assert isinstance(pickle.loads(pickle.dumps(layer)).state_dict(), dict)
+    torch.manual_seed(4)
+    out = layer(data.x, data.edge_index)
+    assert out.shape[0] == data.num_nodes and bool((out != 0).any())
+    for given, other in (
+        (layer, make(-1, 7, **options)),
+        (getattr(theirs, name)(16, 7, **options), make(-1, 7, **options)),
+    ):
+        other.load_state_dict(given.state_dict())
+        check_close(other(data.x, data.edge_index), given(data.x, data.edge_index))
+    eager = make(16, 7, **options)
+    eager.load_state_dict(make(-1, 7, **options).state_dict())
+    assert eager(data.x[:, :9].contiguous(), data.edge_index).shape == out.shape
+
+
+def test_lazy_layers_of_stored_rows(data):
+    layer = ours.SAGEConv(-1, 6)
+    batch = next(iter(NeighborLoader(data, [5], stored=["x"], batch_size=50, num_workers=1)))
+    assert layer(batch.x, ours.blocks_of(batch)[0]).shape == (50, 6)
+    assert layer.lin_l.weight.shape == (6, 16)
+
+
+@pytest.mark.parametrize("name", ["SAGEConv", "GCNConv", "GATConv"])
+def test_wrong_widths(data, name):
+    layer = getattr(ours, name)(26, 4)
+    with pytest.raises(InvalidInput, match="^x: has 16 columns, but in_channels is 26$"):
+        layer(data.x, data.edge_index)
+
+
+@pytest.mark.parametrize(
+    "name, options",
+    [
+        ("SAGEConv", {"project": True}),
+        ("SAGEConv", {"flow": "target_to_source"}),
+        ("GCNConv", {"cached": True}),
+        ("GCNConv", {"add_self_loops": True, "normalize": False}),
+        ("GCNConv", {"aggr": "mean"}),
+        ("GATConv", {"edge_dim": 3}),
+        ("GATConv", {"residual": True}),
+    ],
+)
+def test_options_of_pyg_that_are_not_supported(name, options):
+    with pytest.raises(InvalidInput, match=f"^{next(iter(options))}: "):
+        getattr(ours, name)(16, 4, **options)
+    getattr(ours, name)(16, 4, flow="source_to_target")
+    with pytest.raises(TypeError, match="no_such"):
+        getattr(ours, name)(16, 4, no_such=1)
+
+
+def test_inputs_of_pyg_that_are_not_supported(data):
+    for layer, inputs in (
+        (ours.SAGEConv(16, 4), {"size": (3000, 3000)}),
+        (ours.GATConv(16, 4), {"edge_attr": data.edge_attr}),
+        (ours.GATConv(16, 4), {"return_attention_weights": True}),
+    ):
+        with pytest.raises(InvalidInput, match=next(iter(inputs))):
+            layer(data.x, data.edge_index, **inputs)
+
+
+def test_arguments_have_the_order_of_pyg():
+    for name in ("SAGEConv", "GCNConv", "GATConv"):
+        own, other = (list(inspect.signature(getattr(kind, name)).parameters) for kind in (ours, theirs))
+        assert own[: len(other) - 1] == other[:-1]  # without **kwargs
+        own, other = (list(inspect.signature(getattr(kind, name).forward).parameters) for kind in (ours, theirs))
+        assert own == other
 
 
 def test_training_by_our_layers_is_training_by_theirs(data):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -260,6 +262,41 @@ def test_our_sampler_in_pygs_loader(data):
         check_batch(batch, data, [5, 3])
     for batch in NeighborLoader(data, None, neighbor_sampler=sampler, batch_size=500, num_workers=1):
         check_batch(batch, data, [5, 3])
+
+
+def test_calls_sample_one_batch(data):
+    def make():
+        return NeighborLoader(data, [5, 3], input_nodes=data.train_mask, batch_size=64, shuffle=True, seed=2)
+
+    inputs = data.train_mask.nonzero().view(-1)
+    loader, other = make(), make()
+    expected = [batch.n_id for batch in make()]
+    iterator = iter(loader)
+    epoch = [next(iterator).n_id]
+    drawn = []
+    for index in (torch.tensor([4, 0, 9]), np.array([4, 0, 9]), [4, 0, 9]):
+        batch = loader(index)
+        check_batch(batch, data, [5, 3])
+        assert batch.batch_size == 3 and torch.equal(batch.n_id[:3], inputs[[4, 0, 9]])
+        assert torch.equal(batch.input_id, batch.n_id[:3])
+        assert torch.equal(batch.n_id, other(index).n_id)
+        drawn.append(batch.n_id.tolist())
+    assert drawn[0] != drawn[1] and loader.state_dict()["batch"] == 1
+    epoch += [batch.n_id for batch in iterator]
+    assert all(map(torch.equal, epoch, expected))
+    mask = torch.zeros(len(inputs), dtype=torch.bool)
+    mask[[3, 5]] = True
+    assert torch.equal(loader(mask).n_id[:2], inputs[[3, 5]])
+    assert loader([]).batch_size == 0
+    for wrong in ([len(inputs)], [-1], [0.5], "train", torch.ones(3, dtype=torch.bool)):
+        with pytest.raises(gnomon.InvalidInput, match="index"):
+            loader(wrong)
+
+
+def test_calls_transform_and_copy(data):
+    loader = NeighborLoader(data, [3], transform=lambda batch: (batch, 1), device="cpu", num_workers=2)
+    batch, one = pickle.loads(pickle.dumps(NeighborLoader(data, [3], device="cpu")))([7]), loader([7])[1]
+    assert batch.n_id[0] == 7 and one == 1
 
 
 def test_loaders_of_one_data_share_the_graph(data):

@@ -71,7 +71,12 @@ def test_errors_name_what_is_wrong():
         (lambda: gnomon.explore(WORKLOAD, "no_such_plan"), "no_such_plan"),
         (lambda: gnomon.explore(WORKLOAD, changes={"machine.wings": [2]}), "machine.wings"),
         (lambda: gnomon.tune(WORKLOAD, budget="soon"), "budget"),
-        (lambda: gnomon.tune(WORKLOAD, no_such=1), "no-such"),
+        (lambda: gnomon.tune(WORKLOAD, no_such=1), "no_such"),
+        (lambda: gnomon.tune(WORKLOAD, exact=True), "exact: true not in {bits,order,batches}"),
+        (lambda: gnomon.tune(WORKLOAD, exact="some"), "exact: some not in {bits,order,batches}"),
+        (lambda: gnomon.tune(WORKLOAD, device_memory=True), "device_memory: .*true"),
+        (lambda: gnomon.tune(WORKLOAD, exact="bits", allow_approximate=True), "exact excludes allow_approximate"),
+        (lambda: gnomon.tune(WORKLOAD, journal={1}), "journal"),
         (lambda: gnomon.reproduce("nobody"), "nobody"),
     ):
         with pytest.raises(InvalidInput, match=named):

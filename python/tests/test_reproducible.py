@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import pickle
 import subprocess
@@ -83,13 +84,104 @@ def test_state_continues_in_the_middle(data):
 
 
 def test_states_of_others_are_refused(data):
-    state = make(data).state_dict()
-    with pytest.raises(InvalidInput, match="seed"):
-        make(data, seed=2).load_state_dict(state)
+    loader = make(data)
+    iterator = iter(loader)
+    next(iterator)
+    state = loader.state_dict()
+    for name, value in (
+        ("seed", 2),
+        ("batch_size", 32),
+        ("shuffle", False),
+        ("drop_last", True),
+        ("expand", "every_hop"),
+        ("replace", True),
+        ("disjoint", True),
+        ("subgraph_type", "bidirectional"),
+        ("weight_attr", "edge_weight"),
+        ("world_size", 2),
+    ):
+        other = NeighborLoader(data, [5, 4], **{"batch_size": 64, "shuffle": True, "seed": 11, name: value})
+        with pytest.raises(InvalidInput, match=name):
+            other.load_state_dict(state)
+        assert other.state_dict()["batch"] == 0
+    with pytest.raises(InvalidInput, match="num_neighbors"):
+        NeighborLoader(data, [5, 3], batch_size=64, shuffle=True, seed=11).load_state_dict(state)
     with pytest.raises(InvalidInput, match="num_inputs"):
         make(data, input_nodes=[1, 2]).load_state_dict(state)
-    with pytest.raises(InvalidInput):
-        make(data).load_state_dict({})
+    with pytest.raises(InvalidInput, match="input_crc32"):
+        make(data, input_nodes=torch.arange(data.num_nodes).flip(0)).load_state_dict(state)
+    with pytest.raises(InvalidInput, match="num_edges"):
+        make(random_data(3000, 39999)).load_state_dict(state)
+    assert make(data, num_workers=0, prefetch_factor=3).load_state_dict(state) is None
+
+
+def test_states_of_other_negatives_are_refused(data):
+    def links(**options):
+        return LinkNeighborLoader(data, [2], batch_size=100, seed=1, **options)
+
+    state = links(neg_sampling="binary").state_dict()
+    links(neg_sampling="binary").load_state_dict(state)
+    for options in ({}, {"neg_sampling": "triplet"}, {"neg_sampling_ratio": 2.0}):
+        with pytest.raises(InvalidInput, match="neg_sampling"):
+            links(**options).load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("batch", 99),
+        ("batch", -1),
+        ("batch", 1.0),
+        ("batch", "1"),
+        ("batch", None),
+        ("epoch", -1),
+        ("epoch", 2**32),
+        ("epoch", True),
+        ("version", 3),
+        ("version", None),
+        ("more", 1),
+    ],
+)
+def test_states_out_of_range_are_refused(data, name, value):
+    loader = make(data)
+    with pytest.raises(InvalidInput, match=name):
+        loader.load_state_dict({**loader.state_dict(), name: value})
+    for state in ({}, None, [1]):
+        with pytest.raises(InvalidInput, match="state"):
+            loader.load_state_dict(state)
+    missing = loader.state_dict()
+    del missing["batch_size"]
+    with pytest.raises(InvalidInput, match="batch_size"):
+        loader.load_state_dict(missing)
+
+
+def test_batches_beyond_those_of_a_sampler_are_refused(data):
+    def without_length():
+        yield from ([1, 2], [3])
+
+    class Sampler:
+        def __iter__(self):
+            return without_length()
+
+    loader = NeighborLoader(data, [2], batch_sampler=Sampler(), seed=1)
+    loader.load_state_dict({**loader.state_dict(), "batch": 3})
+    with pytest.raises(InvalidInput, match="batch"):
+        iter(loader)
+
+
+def test_states_of_version_1_are_read(data):
+    epoch = list(map(summary, make(data)))
+    loader = make(data)
+    loader.load_state_dict({"version": 1, "seed": 11, "epoch": 0, "batch": 7, "num_inputs": data.num_nodes})
+    assert list(map(summary, loader)) == epoch[7:]
+    with pytest.raises(InvalidInput, match="seed"):
+        loader.load_state_dict({"version": 1, "seed": 12, "epoch": 0, "batch": 7, "num_inputs": data.num_nodes})
+
+
+def test_states_are_documents(data):
+    state = make(data).state_dict()
+    assert json.loads(json.dumps(state)) == state
+    make(data).load_state_dict(json.loads(json.dumps(state)))
 
 
 _PROGRAM = """

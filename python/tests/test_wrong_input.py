@@ -6,6 +6,7 @@ import copy
 import ctypes
 import json
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -18,9 +19,24 @@ from gnomon import InvalidInput
 from gnomon._library import EpochInput, Sampling, check, library
 from gnomon.pyg import LinkNeighborLoader, NeighborLoader, Sampler
 
+MASKS = [
+    torch.ones(2999, dtype=torch.bool),
+    np.ones((3000, 2), dtype=bool),
+    torch.ones(3000, dtype=torch.bool).to_sparse(),
+    torch.ones(3000, dtype=torch.bool, device="meta"),
+]
 NODES = {
-    "num_neighbors": [[], [-2], [513], [1.5, "a"], "ab", None, {"a": [1]}, [float("nan")]],
-    "input_nodes": [[-1], [3000], [0.5], torch.tensor([float("nan")]), torch.zeros(2, 2).long(), "train", [[1], [2]]],
+    "num_neighbors": [[], [-2], [513], [1.5], ["a"], "ab", None, {"a": [1]}, [float("nan")]],
+    "input_nodes": [
+        [-1],
+        [3000],
+        [0.5],
+        torch.tensor([float("nan")]),
+        torch.zeros(2, 2).long(),
+        "train",
+        [[1], [2]],
+        *MASKS,
+    ],
     "input_time": [torch.arange(3)],
     "time_attr": ["time"],
     "temporal_strategy": ["last"],
@@ -174,6 +190,11 @@ def test_fuzz_of_data():
     assert made > 300
 
 
+def test_names_of_splits_need_a_store(data):
+    with pytest.raises(InvalidInput, match="input_nodes: 'train' names a split.*data.train_mask"):
+        NeighborLoader(data, [2], input_nodes="train")
+
+
 def test_what_is_not_supported():
     for data in (HeteroData(), Data(x=torch.zeros(3, 1)), (1, 2), None, "store"):
         with pytest.raises(InvalidInput, match="data"):
@@ -183,10 +204,26 @@ def test_what_is_not_supported():
 def test_odd_but_valid_input():
     data = random_data(100, 900)
     data.edge_index = data.edge_index.int().t().contiguous().t()  # not contiguous, 32 bits
-    for nodes in (np.arange(10), torch.arange(10, dtype=torch.uint8), list(range(10)), torch.arange(20)[::2] // 2):
-        (batch,) = NeighborLoader(data, [3], input_nodes=nodes, batch_size=10, num_workers=1)
-        assert batch.n_id[:10].tolist() == list(range(10))
+    read_only = np.arange(10, dtype=np.uint32)
+    read_only.flags.writeable = False
+    for nodes in (
+        np.arange(10),
+        read_only,
+        torch.arange(10, dtype=torch.uint8),
+        list(range(10)),
+        range(10),
+        torch.arange(20)[::2] // 2,
+        torch.arange(100) < 10,
+        np.arange(100) < 10,
+        [node < 10 for node in range(100)],
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            loader = NeighborLoader(data, [np.int64(3)], nodes, batch_size=np.int64(10), num_workers=torch.tensor(1))
+        (batch,) = loader
+        assert batch.n_id[:10].tolist() == batch.input_id.tolist() == list(range(10))
         assert torch.equal(data.edge_index[:, batch.e_id].long(), batch.n_id[batch.edge_index])
+    assert NeighborLoader(data, [3], shuffle=np.bool_(True), drop_last=np.bool_(False))._options.shuffle is True
     empty = Data(x=torch.zeros(4, 0), edge_index=torch.empty(2, 0).long(), num_nodes=4)
     batches = list(NeighborLoader(empty, [3, 3], batch_size=3, num_workers=1))
     assert [batch.num_nodes for batch in batches] == [3, 1] and batches[0].edge_index.shape == (2, 0)

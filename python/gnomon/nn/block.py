@@ -62,8 +62,13 @@ class Rows:
         return self.indptr.diff().to(torch.float32)
 
 
-def _rows_of(num_sources: int, num_destinations: int, sources: Tensor, destinations: Tensor) -> Rows:
-    """Return the rows of edges in any order. Within a row, edges keep their order."""
+def _rows_of(
+    num_sources: int, num_destinations: int, sources: Tensor, destinations: Tensor
+) -> tuple[Rows, Tensor | None]:
+    """Return the rows of edges in any order, and the edge of each entry unless all are in order.
+
+    Within a row, edges keep their order.
+    """
     indptr = torch.empty(num_destinations + 1, dtype=torch.int64)
     columns = torch.empty(sources.numel(), dtype=torch.int32)
 
@@ -78,11 +83,12 @@ def _rows_of(num_sources: int, num_destinations: int, sources: Tensor, destinati
             columns.data_ptr(),
         )
 
+    order = None
     if fill(sources, destinations) != _library.OK:  # they may not be sorted
         destinations, order = destinations.sort(stable=True)
         sources = sources[order]
         check(fill(sources, destinations))
-    return Rows(num_sources, indptr, columns)
+    return Rows(num_sources, indptr, columns), order
 
 
 class Block:
@@ -102,13 +108,16 @@ class Block:
     """
 
     def __init__(self, edge_index: Tensor, num_sources: int, num_destinations: int | None = None) -> None:
+        if not isinstance(edge_index, Tensor):
+            raise InvalidInput(f"edge_index: must be a tensor or a block, not {type(edge_index).__name__}")
         if edge_index.device.type != "cpu" or edge_index.dtype != torch.int64 or edge_index.dim() != 2:
             raise InvalidInput("edge_index: must be int64 of shape [2, edges] in the host's memory")
         count = num_sources if num_destinations is None else num_destinations
         if count > num_sources:
             raise InvalidInput(f"num_destinations: {count} is more than the {num_sources} sources")
         sources, destinations = edge_index[0].contiguous(), edge_index[1].contiguous()
-        self.rows = _rows_of(num_sources, count, sources, destinations)
+        self.rows, self._order = _rows_of(num_sources, count, sources, destinations)
+        self._num_edges = sources.numel()
         self._whole: Block | None = None  # the block whose first part this is
 
     def first(self, num_destinations: int, num_sources: int) -> Block:
@@ -116,8 +125,32 @@ class Block:
         block = Block.__new__(Block)
         indptr = self.rows.indptr[: num_destinations + 1]
         block.rows = Rows(num_sources, indptr, self.rows.columns[: int(indptr[-1])])
+        block._order = None if self._order is None else self._order[: block.rows.num_entries]
+        block._num_edges = self._num_edges
         block._whole = self
         return block
+
+    def by_row(self, values: Tensor, name: str) -> Tensor:
+        """Return the value of each entry of the rows.
+
+        Parameters
+        ----------
+        values
+            fp32: the value of each edge that this block, or the block of which it is a part, was made of.
+        name
+            What errors name.
+        """
+        if not isinstance(values, Tensor) or values.shape != (self._num_edges,):
+            raise InvalidInput(f"{name}: must be a tensor of one value for each of the {self._num_edges} edges")
+        if values.dtype != torch.float32 or values.device.type != "cpu":
+            raise InvalidInput(f"{name}: must be fp32 in the host's memory, not {values.dtype} on {values.device}")
+        return values[: self.rows.num_entries] if self._order is None else values[self._order]
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """The edges, [2, edges], sorted by destination."""
+        destinations = torch.arange(self.num_destinations).repeat_interleave(self.rows.indptr.diff())
+        return torch.stack([self.rows.columns.long(), destinations])
 
     @property
     def num_sources(self) -> int:

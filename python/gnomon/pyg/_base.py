@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -19,18 +20,20 @@ from gnomon._tensors import spread_memory
 from gnomon.graph import Store
 from gnomon.loader_plan import LoaderPlan
 from gnomon.pyg._arguments import LoaderData, refuse_temporal
-from gnomon.pyg._batches import Batches, add_sample, assembled
+from gnomon.pyg._batches import Batches, add_sample, assembled, repeated
 from gnomon.pyg._cache import FeatureCache, Hotness, hotness_of
 from gnomon.pyg._device import free_bytes, page_lock, pinned_allocator
-from gnomon.pyg._options import batches_of, default_threads, part_of_rank, read_options
+from gnomon.pyg._options import batches_of, default_threads, integer, part_of_rank, read_options
 from gnomon.pyg._sampling import read_sampling, sampler_output, sampling_for
-from gnomon.pyg._source import Attributes, check_changes, check_data, gathered_matrix, graph_of
+from gnomon.pyg._source import Attributes, check_changes, check_data, gathered_matrix, graph_of, ids_of
+from gnomon.pyg._state import checksum, position_in, state_of
 from gnomon.replanning import Replanner
 from gnomon.report import Report, Times, make_report
 
-_STATE_VERSION = 1
 # The epoch of batches for measurements: the last number that random streams allow.
 _TRIAL_EPOCH = 2**32 - 1
+# Separates the draws of calls from those of epochs.
+_CALLS_SEED = 0x9E3779B97F4A7C15 // 2
 # Number of batches by which the rows of a cache are chosen.
 _HOTNESS_BATCHES = 40
 
@@ -72,6 +75,8 @@ class BaseLoader:
         self._next_epoch = 0  # epoch and first batch of the next iteration
         self._first_batch = 0
         self._position = (0, 0)  # epoch and batch after the last batch handed out
+        self._num_calls = 0
+        self._kept_caller: tuple[Sampling, CLoader] | None = None  # prepares the batches of calls
         self._times = Times()
 
     def _adopt(self, sampler: Any) -> None:
@@ -87,12 +92,12 @@ class BaseLoader:
         self._sampling, self._bidirectional = sampler.sampling, sampler.bidirectional
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("_graph", "_loader", "_kept_cache", "_is_spread")
+        left_out = ("_graph", "_loader", "_kept_cache", "_kept_caller", "_is_spread")
         return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._kept_cache, self._is_spread = None, False
+        self._kept_cache, self._kept_caller, self._is_spread = None, None, False
         self._graph = graph_of(self.data, self._weight_attr)
         self._loader = self._made_loader(self._sampling)
 
@@ -239,36 +244,63 @@ class BaseLoader:
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch of the next iteration."""
-        if not isinstance(epoch, int) or not 0 <= epoch < 2**32:
-            raise InvalidInput(f"epoch: must be an integer from 0 to 2^32 - 1, not {epoch!r}")
-        self._next_epoch, self._first_batch = epoch, 0
-        self._position = (epoch, 0)
+        self._next_epoch, self._first_batch = integer("epoch", epoch, 0, 2**32 - 1), 0
+        self._position = (self._next_epoch, 0)
 
-    def state_dict(self) -> dict[str, int]:
-        """Return the position after the last batch handed out, also in the middle of an epoch."""
-        return {
-            "version": _STATE_VERSION,
-            "seed": self._sampling.seed,
-            "epoch": self._position[0],
-            "batch": self._position[1],
-            "num_inputs": self._num_inputs(),
-        }
+    def state_dict(self) -> dict[str, Any]:
+        """Return the position after the last batch handed out, also in the middle of an epoch.
 
-    def load_state_dict(self, state: dict[str, int]) -> None:
+        It also holds what determines the batches: the arguments, the sizes of the graph and a checksum of the input.
+        """
+        return state_of(*self._position, self._what_determines_batches())
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue at the position of ``state`` in the next iteration.
 
         Raises
         ------
         gnomon.InvalidInput
-            If the state comes from a loader with another seed or input.
+            If the state comes from a loader of other batches, or its position is out of range; names the field.
         """
-        expected = {**self.state_dict(), "epoch": state.get("epoch"), "batch": state.get("batch")}
-        if state != expected:
-            wrong = next((key for key in expected if state.get(key) != expected[key]), "keys")
-            raise InvalidInput(f"state[{wrong!r}]: {state.get(wrong)!r} is not this loader's {expected.get(wrong)!r}")
-        self.set_epoch(state["epoch"])
-        self._first_batch = state["batch"]
-        self._position = (state["epoch"], state["batch"])
+        epoch, batch = position_in(state, self._what_determines_batches(), self._num_batches())
+        self.set_epoch(epoch)
+        self._first_batch = batch
+        self._position = (epoch, batch)
+
+    def _what_determines_batches(self) -> dict[str, Any]:
+        options, sampling = self._options, self._sampling
+        return {
+            "rank": options.rank,
+            "world_size": options.world_size,
+            "seed": sampling.seed,
+            "batch_size": options.batch_size,
+            "shuffle": options.shuffle,
+            "order_seed": options.seed if options.shuffle else None,
+            "drop_last": options.drop_last,
+            "sampler": options.sampler is not None,
+            "batch_sampler": options.batch_sampler is not None,
+            "num_neighbors": list(sampling.fanouts),
+            "expand": sampling.expansion,
+            "replace": sampling.replace,
+            "disjoint": sampling.disjoint,
+            "subgraph_type": "bidirectional" if self._bidirectional else sampling.subgraph,
+            "weight_attr": self._weight_attr,
+            "num_nodes": self._graph.num_nodes,
+            "num_edges": self._graph.num_edges,
+            "num_inputs": self._num_inputs(),
+            "input_crc32": self._input_crc32,
+        }
+
+    @cached_property
+    def _input_crc32(self) -> int:
+        return checksum(self._inputs())
+
+    def _num_batches(self) -> int | None:
+        """Return the number of batches of an epoch; None if a sampler does not tell it."""
+        try:
+            return len(self)
+        except TypeError:
+            return None
 
     def __iter__(self) -> Iterator[Data]:
         number, first = self._next_epoch, self._first_batch
@@ -277,7 +309,7 @@ class BaseLoader:
         if self._replanner is not None:
             self._options.num_workers = self._replanner.workers_of_next(number, self._times, self.num_workers)
         self._times = Times()
-        return Batches(self, number, first, self.plan, self._loader)
+        return Batches(self, number, first, self.plan, self._loader, self._order(number))
 
     def trial(self, plan: LoaderPlan, batches: int, only_structure: bool = False) -> Batches:
         """Return batches for measuring a plan. They do not affect the loader's epochs and state.
@@ -291,8 +323,26 @@ class BaseLoader:
         only_structure
             Leave the attributes out, and the batches on the host.
         """
-        loader = self._loader_for(plan)
-        return Batches(self, _TRIAL_EPOCH, 0, plan, loader, num_batches=batches, only_structure=only_structure)
+        order = repeated(*self._order(_TRIAL_EPOCH), batches)
+        return Batches(self, _TRIAL_EPOCH, 0, plan, self._loader_for(plan), order, False, only_structure)
+
+    def __call__(self, index: Any) -> Any:
+        """Sample one mini-batch outside of the epochs, in the calling thread.
+
+        Parameters
+        ----------
+        index : Tensor, array or list of int
+            Positions in the input, or a mask of it: in ``input_nodes`` or in the links. Each call draws anew; the draws
+            of call ``i`` of a loader depend on its arguments, ``i`` and the seeds only.
+        """
+        positions = ids_of(index, "index", self._num_inputs(), "inputs")
+        number, self._num_calls = self._num_calls, self._num_calls + 1
+        sampling = replace(self._sampling, seed=(self._sampling.seed + _CALLS_SEED) % 2**64)
+        if self._kept_caller is None or self._kept_caller[0] != sampling:
+            self._kept_caller = sampling, self._made_loader(sampling)
+        order = positions, torch.tensor([0, positions.numel()])
+        plan = replace(self.plan, workers=0)
+        return next(Batches(self, number, 0, plan, self._kept_caller[1], order, in_epoch=False))
 
     def report(self) -> Report:
         """Report on the current or last epoch: its times, its bottleneck, and predictions for other settings."""
@@ -312,9 +362,13 @@ class BaseLoader:
             indices = part_of_rank(torch.arange(count), options)
         return batches_of(indices, count, options)
 
+    def _num_inputs(self) -> int:
+        return self._inputs()[0].numel()
+
     # ---- What the kinds of loaders differ in ----
 
-    def _num_inputs(self) -> int:
+    def _inputs(self) -> tuple[Tensor, ...]:
+        """Return the nodes to batch, or the sources and destinations of the links."""
         raise NotImplementedError
 
     def _seeds(self, positions: Tensor) -> dict[str, Any]:

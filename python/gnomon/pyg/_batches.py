@@ -14,6 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnomon._epoch import CLoader, EpochInput, RawBatch
+from gnomon._library import InvalidInput
 from gnomon.graph import Store
 from gnomon.loader_plan import LoaderPlan
 from gnomon.pyg._device import Copies, Then, copier_of
@@ -61,7 +62,10 @@ def add_sample(
 
 
 class Batches:
-    """An iteration over the rest of an epoch, or over a number of batches for measurements."""
+    """An iteration over the rest of an epoch, or over batches outside of epochs, which do not affect the loader's state.
+
+    ``order`` holds positions of the input, and where batches begin.
+    """
 
     def __init__(
         self,
@@ -70,20 +74,21 @@ class Batches:
         first: int,
         plan: LoaderPlan,
         prepares: CLoader,
-        num_batches: int | None = None,
+        order: tuple[Tensor, Tensor],
+        in_epoch: bool = True,
         only_structure: bool = False,
     ) -> None:
         self._loader, self._number = loader, number
-        self._is_trial = num_batches is not None
-        self._positions, self._begins = loader._order(number)
-        if num_batches is not None:
-            self._positions, self._begins = repeated(self._positions, self._begins, num_batches)
+        self._in_epoch = in_epoch
+        self._positions, self._begins = order
+        if first > len(self):  # of samplers without a length
+            raise InvalidInput(f"state['batch']: {first} is more than the {len(self)} batches of the epoch")
         self._clock = Clock()
         self.last = Times()  # of the last batch
         options = loader._options
         self._looks_ahead = plan.workers > 0
         self._ahead: Arrived | Exception | None = None  # the next batch, whose copy has started
-        self._waits_for_copies = self._is_trial and plan.workers == 0
+        self._waits_for_copies = not in_epoch and plan.workers == 0
         copies = options.device is not None and not only_structure
         self._copies = Copies(copier_of(options.device)) if copies else None
         if only_structure:
@@ -100,7 +105,7 @@ class Batches:
             EpochInput(
                 epoch=self._number,
                 begins=self._begins,
-                first_batch=min(first, len(self._begins) - 1),
+                first_batch=first,
                 num_workers=plan.workers,
                 max_ahead=max(plan.workers * plan.prefetch_factor, 1),
                 store_features=attributes.store_features,
@@ -123,16 +128,16 @@ class Batches:
         clock.begin()
         arrived = self._next_arrived()
         if arrived is None:
-            if not self._is_trial and loader._position[0] == self._number:
+            if self._in_epoch and loader._position[0] == self._number:
                 loader._position = (self._number + 1, 0)
             raise StopIteration
         if self._copies is not None:
             self._copies.hand_over(arrived.batch, arrived.copied)
             self._look_ahead()
-        if not self._is_trial:
+        if self._in_epoch:
             loader._position = (self._number, arrived.raw.index + 1)
         self.last = clock.end(arrived.raw)
-        if not self._is_trial:
+        if self._in_epoch:
             add_times(loader._times, self.last)
         return arrived.batch
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -68,14 +70,19 @@ def default_threads(workers: int) -> int:
     return min(torch.get_num_threads(), _MAX_DEFAULT_THREADS)
 
 
-def _integer(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+def integer(name: str, value: Any, low: int, high: int) -> int:
+    """Return the value, also one of NumPy or torch, as an int. Raises InvalidInput, naming ``name``."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not low <= number <= high:
         raise InvalidInput(f"{name}: must be an integer from {low} to {high}, not {value!r}")
-    return value
+    return number
 
 
 def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, int)):
+    if not isinstance(value, (bool, int, np.bool_)):
         raise InvalidInput(f"{name}: must be True or False, not {value!r}")
     return bool(value)
 
@@ -96,7 +103,7 @@ def _device(value: Any) -> torch.device | None:
 
 def _seed(seed: Any, generator: torch.Generator | None) -> int:
     if seed is not None:
-        return _integer("seed", seed, 0, 2**64 - 1)
+        return integer("seed", seed, 0, 2**64 - 1)
     return (generator.initial_seed() if generator is not None else torch.initial_seed()) % 2**64
 
 
@@ -113,14 +120,14 @@ def read_options(given: dict[str, Any]) -> Options:
     if (generator := rest.pop("generator", None)) is not None and not isinstance(generator, torch.Generator):
         raise InvalidInput(f"generator: must be a torch.Generator, not {type(generator).__name__}")
     options.seed = _seed(rest.pop("seed", None), generator)
-    options.batch_size = _integer("batch_size", rest.pop("batch_size", 1), 1, 2**31 - 1)
+    options.batch_size = integer("batch_size", rest.pop("batch_size", 1), 1, 2**31 - 1)
     for name in ("shuffle", "drop_last", "pin_memory"):
         value = rest.pop(name, None)
         setattr(options, name, _flag(name, False if value is None else value))
     workers = rest.pop("num_workers", None)
-    options.num_workers = default_workers() if workers is None else _integer("num_workers", workers, 0, 1024)
+    options.num_workers = default_workers() if workers is None else integer("num_workers", workers, 0, 1024)
     prefetch = rest.pop("prefetch_factor", None)
-    options.prefetch_factor = 2 if prefetch is None else _integer("prefetch_factor", prefetch, 1, 64)
+    options.prefetch_factor = 2 if prefetch is None else integer("prefetch_factor", prefetch, 1, 64)
     options.timeout = rest.pop("timeout", 0.0)
     if not isinstance(options.timeout, (int, float)) or not 0 <= options.timeout < 1e9:
         raise InvalidInput(f"timeout: must be a number of seconds, or 0, not {options.timeout!r}")
@@ -130,11 +137,11 @@ def read_options(given: dict[str, Any]) -> Options:
     threads = rest.pop("threads_per_batch", None)
     options.has_default_threads = threads is None
     options.threads_per_batch = (
-        default_threads(options.num_workers) if threads is None else _integer("threads_per_batch", threads, 1, 256)
+        default_threads(options.num_workers) if threads is None else integer("threads_per_batch", threads, 1, 256)
     )
-    options.cached_rows = _integer("cached_rows", rest.pop("cached_rows", 0), 0, 2**31 - 1)
-    options.world_size = _integer("world_size", rest.pop("world_size", 1), 1, 2**20)
-    options.rank = _integer("rank", rest.pop("rank", 0), 0, options.world_size - 1)
+    options.cached_rows = integer("cached_rows", rest.pop("cached_rows", 0), 0, 2**31 - 1)
+    options.world_size = integer("world_size", rest.pop("world_size", 1), 1, 2**20)
+    options.rank = integer("rank", rest.pop("rank", 0), 0, options.world_size - 1)
     stored = rest.pop("stored", ())
     if not isinstance(stored, (list, tuple)) or not all(isinstance(each, str) for each in stored):
         raise InvalidInput(f"stored: must be a list of names, not {stored!r}")

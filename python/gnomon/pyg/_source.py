@@ -7,6 +7,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data, FeatureStore, GraphStore
@@ -20,6 +21,8 @@ from gnomon.nn.stored import StoredRows
 from gnomon.pyg._adjacency import Adjacency, adjacency_of
 from gnomon.pyg._arguments import LoaderData
 
+_INTEGER_NAMES = ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64")
+_INTEGERS = {getattr(torch, name) for name in _INTEGER_NAMES if hasattr(torch, name)}
 # Graphs of Data objects, shared by their loaders, keyed by the identity of the tensors that they were made from. An
 # entry is removed when its edge_index or adj_t is freed.
 _graphs: dict[tuple[int, ...], tuple[weakref.ref, Graph]] = {}
@@ -175,14 +178,8 @@ def _checked_weights(weights: Any, num_edges: int, weight_attr: str | None) -> T
 
 def index_tensor(value: Any, name: str, dim: int = 1) -> Tensor:
     """Return ids as a contiguous int64 tensor in the host's memory. Raises InvalidInput, naming ``name``."""
-    if not isinstance(value, Tensor):
-        try:
-            value = torch.as_tensor(value)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise InvalidInput(f"{name}: cannot be converted to a tensor: {error}") from None
-        if value.numel() == 0:
-            value = value.to(torch.int64)
-    if value.dtype not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
+    value = tensor_of(value, name)
+    if value.dtype not in _INTEGERS:
         raise InvalidInput(f"{name}: must contain integers, not {value.dtype}")
     if value.layout != torch.strided or value.dim() != dim:
         raise InvalidInput(f"{name}: must be a dense tensor of {dim} dimension(s), not {list(value.shape)}")
@@ -192,13 +189,53 @@ def index_tensor(value: Any, name: str, dim: int = 1) -> Tensor:
     return value.detach().as_subclass(Tensor).to("cpu", torch.int64).contiguous()
 
 
-def check_ids(ids: Tensor, num_nodes: int, name: str) -> None:
+def ids_of(value: Any, name: str, count: int, what: str = "nodes") -> Tensor:
+    """Return ids, given as such or as a mask, as a contiguous int64 tensor in the host's memory.
+
+    Parameters
+    ----------
+    value
+        A tensor, an array or a list.
+    name
+        The argument, which errors name.
+    count, what
+        The number of things that have ids, and what they are.
+
+    Raises
+    ------
+    gnomon.InvalidInput
+        If it is neither, or an id is out of range.
+    """
+    given = tensor_of(value, name)
+    if given.dtype == torch.bool:
+        if given.layout != torch.strided or given.shape != (count,):
+            raise InvalidInput(f"{name}: a mask must have one value for each of the {count} {what}")
+        return index_tensor(given.view(torch.uint8), name).nonzero(as_tuple=False).view(-1)
+    ids = index_tensor(given, name)
+    check_ids(ids, count, name, what)
+    return ids
+
+
+def tensor_of(value: Any, name: str) -> Tensor:
+    """Return an argument as a tensor. Raises InvalidInput, naming ``name``."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, np.ndarray) and not value.flags.writeable:  # torch would warn
+        value = value.copy()
+    try:
+        tensor = torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInput(f"{name}: cannot be converted to a tensor: {error}") from None
+    return tensor if tensor.numel() > 0 else tensor.to(torch.int64)
+
+
+def check_ids(ids: Tensor, count: int, name: str, what: str = "nodes") -> None:
     """Raise InvalidInput, naming ``name``, for ids out of range."""
     if ids.numel() == 0:
         return
     low, high = int(ids.min()), int(ids.max())
-    if low < 0 or high >= num_nodes:
-        raise InvalidInput(f"{name}: {low if low < 0 else high} is not a node; the graph has {num_nodes}")
+    if low < 0 or high >= count:
+        raise InvalidInput(f"{name}: {low if low < 0 else high} is out of range; there are {count} {what}")
 
 
 @dataclass

@@ -120,8 +120,13 @@ class LinkNeighborLoader(BaseLoader):
     def _is_triplet(self) -> bool:
         return self.neg_sampling is not None and self.neg_sampling.is_triplet()
 
-    def _num_inputs(self) -> int:
-        return self._sources.numel()
+    def _inputs(self) -> tuple[Tensor, ...]:
+        return self._sources, self._ends
+
+    def _what_determines_batches(self) -> dict[str, Any]:
+        sampling = self.neg_sampling
+        negatives = None if sampling is None else [sampling.mode.value, float(sampling.amount)]
+        return {**super()._what_determines_batches(), "neg_sampling": negatives}
 
     def _seeds(self, positions: Tensor) -> dict[str, Any]:
         kind = _library.BINARY if self._is_binary() else _library.TRIPLET

@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from gnomon._epoch import RawBatch
+from gnomon._library import InvalidInput
 from gnomon._tensors import selected
 from gnomon.graph import Store
 from gnomon.pyg._arguments import NODE_ORDER, LoaderArguments, LoaderData, named, refuse_temporal
 from gnomon.pyg._base import BaseLoader
-from gnomon.pyg._source import check_ids, index_tensor
+from gnomon.pyg._source import ids_of, tensor_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -22,15 +23,20 @@ def input_nodes_of(data: LoaderData, nodes: Any, num_nodes: int) -> tuple[Tensor
     """Return the nodes to batch, and their ids if these differ from their positions."""
     if nodes is None:
         return torch.arange(num_nodes), None
-    if isinstance(nodes, str) and isinstance(data, Store):
-        return torch.from_numpy(data.split(nodes).copy()), None
-    if isinstance(nodes, Tensor) and nodes.dtype == torch.bool:
-        found = nodes.detach().cpu().nonzero(as_tuple=False).view(-1)
-        check_ids(found, num_nodes, "input_nodes")
-        return found, found  # as PyG
-    found = index_tensor(nodes, "input_nodes")
-    check_ids(found, num_nodes, "input_nodes")
-    return found, None
+    if isinstance(nodes, str):
+        return _split_of(data, nodes), None
+    given = tensor_of(nodes, "input_nodes")
+    found = ids_of(given, "input_nodes", num_nodes)
+    return found, found if given.dtype == torch.bool else None  # as PyG
+
+
+def _split_of(data: LoaderData, name: str) -> Tensor:
+    if not isinstance(data, Store):
+        raise InvalidInput(
+            f"input_nodes: {name!r} names a split, which only a gnomon.Store has; pass a mask, such as data.train_mask,"
+            " or ids (node types are for heterogeneous graphs, which are not supported yet)"
+        )
+    return torch.from_numpy(data.split(name).copy())
 
 
 class NeighborLoader(BaseLoader):
@@ -48,7 +54,7 @@ class NeighborLoader(BaseLoader):
         graph store: the graph is read once, the features of each batch by ``multi_get_tensor`` in the calling thread.
     num_neighbors : list of int
         Neighbours of each hop: 0 to 512, or -1 for all.
-    input_nodes : Tensor or str, optional
+    input_nodes : Tensor, array, list or str, optional
         Ids or a mask of the nodes to batch; of a store also ``"train"``, ``"valid"`` or ``"test"``. None: all.
     replace : bool
         Sample neighbours with replacement.
@@ -106,8 +112,8 @@ class NeighborLoader(BaseLoader):
         self.input_nodes = input_nodes
         self._nodes, self._ids = input_nodes_of(data, input_nodes, self._num_nodes)
 
-    def _num_inputs(self) -> int:
-        return self._nodes.numel()
+    def _inputs(self) -> tuple[Tensor, ...]:
+        return (self._nodes,)
 
     def _seeds(self, positions: Tensor) -> dict[str, Any]:
         return {"seeds": selected(self._nodes, positions)}
