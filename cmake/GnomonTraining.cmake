@@ -30,7 +30,7 @@ set(gnomon_torch_cuda CUDA::toolkit)
 if(TARGET LibTorch::cuda)
   list(APPEND gnomon_torch_cuda LibTorch::cuda)
 endif()
-gnomon_library(nn TORCH EXCLUDE nn/cuda LINKS gnomon_kernels gnomon_plan)
+gnomon_library(nn TORCH EXCLUDE nn/cuda LINKS gnomon_sparse gnomon_plan)
 gnomon_cuda_part(nn WITH nn/cuda/kernels.cpp nn/cuda/launch_graph.cpp WITHOUT nn/cuda/no_kernels.cpp LINKS ${gnomon_torch_cuda})
 # at::parallel_for is a template that needs OpenMP where it is used; the precompiled headers are made without.
 set_source_files_properties(nn/parallel.cpp nn/dense/chunks.cpp
