@@ -1,11 +1,9 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -115,20 +113,21 @@ void remove_left_overs(const std::filesystem::path& destination) {
   }
 }
 
-/// Makes a new directory beside the destination, with the usual permissions.
+/// Makes a new directory beside the destination.
 std::filesystem::path make_temporary(const std::filesystem::path& destination) {
   std::error_code failed;
   if (destination.has_parent_path()) {
     std::filesystem::create_directories(destination.parent_path(), failed);
   }
-  std::string name = destination.string() + std::string(temporary_mark) + "XXXXXX";
-  if (failed || ::mkdtemp(name.data()) == nullptr) {
-    throw Failure(destination.string(), "cannot create: " + (failed ? failed.message() : reason()));
+  // Another process may have the same number, in a container of its own.
+  for (int attempt = 0; !failed; ++attempt) {
+    auto name = temporary_name(destination);
+    name += "-" + std::to_string(attempt);
+    if (std::filesystem::create_directory(name, failed)) {
+      return name;
+    }
   }
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::chmod(name.c_str(), 0777 & ~mask);
-  return name;
+  throw Failure(destination.string(), "cannot create: " + failed.message());
 }
 
 }  // namespace

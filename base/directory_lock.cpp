@@ -12,11 +12,24 @@
 
 namespace gnomon::base {
 
+namespace {
+
+int open_directory(const std::filesystem::path& directory) {
+  return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/// Tries to lock an open directory; whether another has locked it. Descriptors below 0 are not locked.
+bool is_taken(int descriptor) {
+  return descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace
+
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory)
-    : descriptor_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    : descriptor_(open_directory(directory)) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::seconds(2);
-  while (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  while (is_taken(descriptor_)) {
     if (Clock::now() >= end) {
       close(descriptor_);
       throw InputError(directory.string(),
@@ -33,9 +46,8 @@ DirectoryLock::~DirectoryLock() {
 }
 
 bool is_locked(const std::filesystem::path& directory) {
-  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool is_refused =
-      descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const int descriptor = open_directory(directory);
+  const bool is_refused = is_taken(descriptor);
   if (descriptor >= 0) {
     close(descriptor);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/directory_lock.h"
@@ -114,13 +115,17 @@ std::vector<Scalar> test_scalars(const runtime::TrainReport& report) {
   return scalars;
 }
 
-/// Removes the documents of a run that could not begin, and its directory if nothing else is in it.
+/// Removes a run that could not begin, unless its directory holds more than what is trained and how.
 void forget_run(const RunFiles& files) {
-  std::error_code ignored;
-  for (const auto& file : {files.job(), files.plan(), files.log()}) {
-    std::filesystem::remove(file, ignored);
+  std::set<std::filesystem::path> others;
+  for (const auto& entry : std::filesystem::directory_iterator(files.directory)) {
+    others.insert(entry.path());
   }
-  std::filesystem::remove(files.directory, ignored);  // which fails if it is not empty
+  others.erase(files.job());
+  others.erase(files.plan());
+  if (others.empty()) {
+    std::filesystem::remove_all(files.directory);
+  }
 }
 
 /// Writes the report and the other requested outputs.
@@ -169,7 +174,7 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
   if (!run.tensorboard.empty()) {
     events.emplace(run.tensorboard);
   }
-  bool has_epoch = run.resume;
+  bool has_begun = run.resume;
   int max_workers = 0;
   options.on_stretch = [&](const runtime::StretchReport& report) {
     result.plan = report.stretch.plan;
@@ -183,7 +188,7 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
     if (events) {
       events->append(epoch.epoch + 1, scalars_of(epoch, result.utilisation.back(), run.job));
     }
-    has_epoch = true;
+    has_begun = true;
     if (run.on_epoch) {
       run.on_epoch(epoch, result.utilisation.back());
     }
@@ -191,7 +196,7 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
   try {
     result.report = runtime::train(graph, options);
   } catch (const base::InputError&) {
-    if (!has_epoch) {
+    if (!has_begun) {
       forget_run(run.files);
     }
     throw;
