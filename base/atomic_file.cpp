@@ -102,7 +102,7 @@ std::string read_file(const std::filesystem::path& path) {
 namespace {
 
 /// Removes what killed processes have left of the same destination: temporary directories that none uses.
-void remove_left_overs(const std::filesystem::path& destination) {
+void remove_leftovers(const std::filesystem::path& destination) {
   const auto parent = destination.has_parent_path() ? destination.parent_path() : std::filesystem::path(".");
   const auto prefix = destination.filename().string() + std::string(temporary_mark);
   std::error_code ignored;
@@ -137,7 +137,7 @@ AtomicDirectory::AtomicDirectory(std::filesystem::path destination)
   if (std::filesystem::exists(destination_)) {
     throw InputError(destination_.string(), "already exists; give a new name or remove it first");
   }
-  remove_left_overs(destination_);
+  remove_leftovers(destination_);
   temporary_ = make_temporary(destination_);
   lock_.emplace(temporary_);
 }

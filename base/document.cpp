@@ -1,15 +1,8 @@
 #include "base/document.h"
 
+#include "base/number_text.h"
+
 namespace gnomon::base {
-namespace {
-
-std::string number_text(double number) {
-  const bool whole = std::floor(number) == number && std::fabs(number) < 1e15;
-  return whole ? std::to_string(static_cast<std::int64_t>(number)) : Json(number).dump();
-}
-
-}  // namespace
-
 namespace detail {
 
 void wrong_type(const std::string& path, const char* expected, const Json& found) {

@@ -43,7 +43,7 @@ class VirtualMachine final : public schedule::Machine {
     return at(ticket).end_s <= now_s_;
   }
   /// Lets the time of `passing` pass whenever it is asked whether a stage is done, so that stages end between
-  /// two looks, as on a real machine.
+  /// two polls, as on a real machine.
   void let_time_pass(std::function<double()> passing) { passing_ = std::move(passing); }
 
   void wait_any(std::span<const schedule::Ticket> tickets) override {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/document.h"
+#include "base/number_text.h"
 
 namespace gnomon::apps {
 namespace {
@@ -36,12 +36,9 @@ CLI::Validator check_of(double min, double max, const std::string& range, const 
 }  // namespace
 
 CLI::Validator in_range(double min, double max) {
-  const auto text = [](double value) {
-    return value == std::floor(value) && std::abs(value) < 1e15
-               ? std::to_string(static_cast<long long>(value))
-               : base::Json(value).dump();
-  };
-  return check_of(min, max, text(min) + " to " + text(max), "in [" + text(min) + " - " + text(max) + "]");
+  const auto first = base::number_text(min);
+  const auto last = base::number_text(max);
+  return check_of(min, max, first + " to " + last, "in [" + first + " - " + last + "]");
 }
 
 CLI::Validator non_negative() { return check_of(0, infinity, "0 or more", "NON-NEGATIVE"); }

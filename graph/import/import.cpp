@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <fstream>
-#include <span>
 
 #include "base/error.h"
 #include "graph/generate/generate.h"
@@ -102,23 +101,16 @@ std::string direction_note(const ImportOptions& options, const std::filesystem::
     return "";
   }
   const std::int64_t step = std::max<std::int64_t>(1, graph.num_vertices() / max_sample);
-  const bool has_reverse = graph.indices.visit([&](auto ids) {
-    const auto list = [&](VertexId vertex) {
-      const auto at = static_cast<std::size_t>(vertex);
-      return ids.subspan(static_cast<std::size_t>(graph.indptr[at]),
-                         static_cast<std::size_t>(graph.indptr[at + 1] - graph.indptr[at]));
-    };
-    for (VertexId vertex = 0; vertex < graph.num_vertices(); vertex += step) {
-      for (const auto source : list(vertex).first(std::min<std::size_t>(list(vertex).size(), 8))) {
-        const auto back = list(static_cast<VertexId>(source));
-        if (static_cast<VertexId>(source) != vertex && std::binary_search(back.begin(), back.end(), vertex)) {
-          return true;
-        }
+  for (VertexId vertex = 0; vertex < graph.num_vertices(); vertex += step) {
+    const auto sources = graph.neighbours(vertex);
+    for (std::size_t i = 0; i < std::min<std::size_t>(sources.size(), 8); ++i) {
+      const auto back = graph.neighbours(sources[i]);
+      if (sources[i] != vertex && std::binary_search(back.begin(), back.end(), vertex)) {
+        return "";
       }
     }
-    return false;
-  });
-  return has_reverse ? "" : "edges come without their reverses; --undirected adds these";
+  }
+  return "edges come without their reverses; --undirected adds these";
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "nn/gradients.h"
 #include "tests/launches/double_device.h"
 #include "tests/launches/toy_training.h"
+#include "tests/nn/take_gradients.h"
 #include "tests/nn/tensors.h"
 
 // Gradients on the double of a GPU.
@@ -21,19 +22,10 @@ namespace {
 using plan::ModelKind;
 using test::double_device;
 using test::job_of;
+using test::take_gradients;
 
 Model model_of(const plan::Job& job) {
   return Model(job, test::toy().features.columns, test::toy().num_classes, double_device());
-}
-
-/// Takes the gradients of the weights away.
-std::vector<at::Tensor> take_gradients(const Model& model) {
-  std::vector<at::Tensor> gradients;
-  for (const auto& weight : model.parameters()) {
-    gradients.push_back(weight.grad().cpu().clone());
-    weight.mutable_grad().reset();
-  }
-  return gradients;
 }
 
 /// A mini-batch of the toy graph, whose features are gathered or read where they are stored.

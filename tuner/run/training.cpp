@@ -55,8 +55,8 @@ runtime::TrainOptions options_of(const TrainingRun& run) {
   return options;
 }
 
-/// Throws InputError for what is asked for in vain.
-void check_asked(const TrainingRun& run) {
+/// Throws InputError for options that have no effect or cannot take effect.
+void refuse_without_effect(const TrainingRun& run) {
   if (!run.tensorboard.empty() && std::filesystem::exists(run.tensorboard) &&
       !std::filesystem::is_directory(run.tensorboard)) {
     throw base::InputError(run.tensorboard.string(), "is a file; name a directory for TensorBoard's files");
@@ -149,7 +149,7 @@ void write_outputs(const graph::Graph& graph, const TrainingRun& run, TrainingRe
 }  // namespace
 
 void check_training(const graph::Graph& graph, const TrainingRun& run) {
-  check_asked(run);
+  refuse_without_effect(run);
   const auto options = options_of(run);
   runtime::check_options(graph, options);
   runtime::check_resumed(graph, options);

@@ -125,9 +125,11 @@ void Journal::append(const base::Json& line) { base::write_all(descriptor_, path
 
 EvaluateAll Journal::recording(EvaluateAll evaluate) {
   return [this, evaluate = std::move(evaluate)](const std::vector<plan::Plan>& plans) {
+    std::vector<std::string> documents;
     std::vector<plan::Plan> unknown;
     for (const auto& plan : plans) {
-      if (!known_.contains(base::write_value(plan).dump())) {
+      documents.push_back(base::write_value(plan).dump());
+      if (!known_.contains(documents.back())) {
         unknown.push_back(plan);
       }
     }
@@ -138,8 +140,8 @@ EvaluateAll Journal::recording(EvaluateAll evaluate) {
       known_.insert_or_assign(document.dump(), fresh[i]);
     }
     std::vector<sim::Prediction> predictions;
-    for (const auto& plan : plans) {
-      predictions.push_back(known_.at(base::write_value(plan).dump()));
+    for (const auto& document : documents) {
+      predictions.push_back(known_.at(document));
     }
     return predictions;
   };

@@ -11,6 +11,7 @@
 #include "runtime/batch/batch_tensors.h"
 #include "runtime/device.h"
 #include "runtime/training/trainer.h"
+#include "tests/nn/take_gradients.h"
 #include "tests/runtime/device_batches.h"
 #include "tests/runtime/device_contract.h"
 #include "tests/runtime/test_runs.h"
@@ -136,16 +137,6 @@ TEST_F(GpuTest, ExactPlansInOrderEndWithTheSameBits) {
   }
 }
 
-/// The gradients of all weights, which are taken away.
-std::vector<at::Tensor> take_gradients(const nn::Model& model) {
-  std::vector<at::Tensor> gradients;
-  for (const auto& weight : model.parameters()) {
-    gradients.push_back(weight.grad().cpu().clone());
-    weight.mutable_grad().reset();
-  }
-  return gradients;
-}
-
 /// A mini-batch of the tests' graph in a GPU's memory.
 nn::TensorBatch batch_on_gpu(const plan::Job& job, BatchData& prepared) {
   const auto order = graph::epoch_order(graph_of_tests().train, job.seed, 0);
@@ -168,13 +159,13 @@ TEST_F(GpuTest, DirectPassHasTheBitsOfAutograd) {
     const auto logits = model.forward(data, dropout);
     const auto gradient = at::ones_like(logits);
     nn::compute_gradients(logits, gradient);
-    const auto expected = take_gradients(model);
+    const auto expected = test::take_gradients(model);
 
     ASSERT_TRUE(nn::DirectPass::can_run(model, data));
     const nn::DirectPass pass(model, data, dropout);
     EXPECT_TRUE(at::equal(pass.logits(), logits.detach()));
     pass.compute_gradients(gradient);
-    const auto found = take_gradients(model);
+    const auto found = test::take_gradients(model);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       EXPECT_TRUE(at::equal(found[i], expected[i])) << base::name_of(kind) << ", weight " << i;
     }
