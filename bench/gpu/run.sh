@@ -42,7 +42,8 @@ log() { printf '%s %s\n' "$(date +%T)" "$*" | tee -a "$dir/log"; }
 
 # Brings what there is to OUT.
 collect() {
-  [[ ! -e $dir/gpu.json ]] || cp "$dir/gpu.json" "$out/"
+  # In one step each: whoever cuts the phase off keeps the rows before.
+  [[ ! -e $dir/gpu.json ]] || { cp "$dir/gpu.json" "$out/gpu.tmp" && mv "$out/gpu.tmp" "$out/gpu.json"; }
   cp "$dir/log" "$out/"
   tar -C "$dir" --exclude=./work --exclude=./*.pid -czf "$out/results.tmp" . 2>/dev/null && mv "$out/results.tmp" "$out/results.tar.gz"
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 
 import pytest
 import torch
@@ -98,10 +97,12 @@ def machine(cores, nodes=1):
 def pinned_cores():
     """The cores of all threads of this process that stay on one."""
     found = set()
-    for status in Path("/proc/self/task").glob("*/status"):
-        allowed = next(line for line in status.read_text().splitlines() if line.startswith("Cpus_allowed_list"))
-        cores = allowed.split()[1]
-        found |= {int(cores)} if cores.isdigit() else set()
+    for thread in os.listdir("/proc/self/task"):
+        try:
+            cores = os.sched_getaffinity(int(thread))
+        except ProcessLookupError:  # ended since
+            continue
+        found |= cores if len(cores) == 1 else set()
     return found
 
 
