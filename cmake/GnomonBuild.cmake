@@ -36,7 +36,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 if(GNOMON_SANITIZE)
   target_compile_options(gnomon_settings INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNOMON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GNOMON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>
+    # Here, as what a target says of itself stands before what it takes over, and the last option holds.
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:$<TARGET_PROPERTY:GNOMON_CHECKS_MEMORY_ONLY>>>:-fno-sanitize=undefined>)
   target_link_options(gnomon_settings INTERFACE -fsanitize=${GNOMON_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The sanitizers' own code hides initialisations: GCC then warns wrongly, inside <regex> for one.
@@ -104,9 +106,7 @@ endfunction()
 # gnomon_check_memory_only(TARGET): of the sanitizers' checks leaves out those of undefined behaviour, which take most of
 # the time to compile: for tests, whose own code is not what is checked.
 function(gnomon_check_memory_only target)
-  if(GNOMON_SANITIZE MATCHES undefined)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=undefined>)
-  endif()
+  set_target_properties(${target} PROPERTIES GNOMON_CHECKS_MEMORY_ONLY ON)
 endfunction()
 
 # gnomon_sources(VARIABLE FOLDER [EXCLUDE folders…]): all C++ sources below a folder, but for those below the excluded ones.
