@@ -181,10 +181,22 @@ void check_features(const Graph& graph) {
   }
 }
 
+void check_label_sets(const Graph& graph) {
+  const auto bad = std::find_if(graph.label_sets.begin(), graph.label_sets.end(),
+                                [](std::uint8_t element) { return element > 1; });
+  if (bad != graph.label_sets.end()) {
+    throw base::InputError(where_of(graph, "label_sets"),
+                           "has " + number(*bad) + " in row " +
+                               number((bad - graph.label_sets.begin()) / graph.num_classes) +
+                               "; use 1 for classes of the set and 0 for others");
+  }
+}
+
 void check_labels(const Graph& graph) {
   if (graph.labels.empty()) {
     return;
   }
+  check_label_sets(graph);
   const auto& labels = graph.labels;
   if (static_cast<std::int64_t>(labels.size()) != graph.num_vertices()) {
     throw base::InputError(where_of(graph, "labels"), "has " + number(std::ssize(labels)) +
@@ -192,11 +204,11 @@ void check_labels(const Graph& graph) {
                                                           ", one per vertex");
   }
   if (const auto bad = first_fault(graph.num_vertices(), [&](VertexId v) {
-        return labels[at(v)] < -1 || labels[at(v)] >= graph.num_classes;
+        return labels[at(v)] < -1 || labels[at(v)] >= graph.num_label_values();
       })) {
     throw base::InputError(where_of(graph, "labels"), "label " + number(labels[at(*bad)]) + " of vertex " +
                                                           number(*bad) + " is out of range; use 0 to " +
-                                                          number(graph.num_classes - 1) +
+                                                          number(graph.num_label_values() - 1) +
                                                           ", or -1 for unknown");
   }
 }
@@ -361,6 +373,10 @@ Graph open_store(const std::filesystem::path& directory) {
   if (meta.num_classes > 0) {
     graph.labels = reader.array<std::int32_t>("labels.npy", DType::int32, {meta.num_vertices});
     graph.num_classes = meta.num_classes;
+    if (meta.label_sets) {
+      graph.label_sets =
+          reader.array<std::uint8_t>("label_sets.npy", DType::uint8, {*meta.label_sets, meta.num_classes});
+    }
   }
   graph.train = reader.split("train.npy");
   graph.valid = reader.split("valid.npy");

@@ -64,8 +64,13 @@ struct Graph {
   Indices indices;                       ///< num_edges
   std::span<const float> edge_weights;   ///< num_edges, finite and non-negative; empty if unweighted
   Features features;
-  std::span<const std::int32_t> labels;  ///< num_vertices, -1 for unknown; empty without labels
+  /// num_vertices, -1 for unknown: classes or, of a multi-label graph, rows of label_sets; empty without
+  /// labels
+  std::span<const std::int32_t> labels;
   std::int32_t num_classes = 0;
+  /// Of a multi-label graph, whose vertices may have several classes or none: the distinct sets of classes,
+  /// sets x num_classes, row-major, 1 for each class of the set and 0 for the others. Empty: one class each.
+  std::span<const std::uint8_t> label_sets{};
   std::span<const VertexId> train;  ///< the vertices of each split, ascending; splits are disjoint
   std::span<const VertexId> valid;
   std::span<const VertexId> test;
@@ -79,6 +84,11 @@ struct Graph {
     return indptr.empty() ? 0 : static_cast<std::int64_t>(indptr.size()) - 1;
   }
   std::int64_t num_edges() const { return static_cast<std::int64_t>(indices.size()); }
+  bool is_multilabel() const { return !label_sets.empty(); }
+  /// Labels are below it: the number of label sets or, where each vertex has one class, of classes.
+  std::int64_t num_label_values() const {
+    return is_multilabel() ? static_cast<std::int64_t>(label_sets.size()) / num_classes : num_classes;
+  }
   std::int64_t degree(VertexId vertex) const {
     return indptr[static_cast<std::size_t>(vertex) + 1] - indptr[static_cast<std::size_t>(vertex)];
   }
@@ -112,7 +122,8 @@ Graph open_store(const std::filesystem::path& directory);
 /// Reads all data once and throws InputError, naming the file and the field, at the first error: indptr that
 /// is not monotone, an index out of range, a negative, NaN or infinite edge weight, a NaN or infinite
 /// feature, columns of a sparse feature row that are out of range or not ascending, a label outside [-1,
-/// classes), a split vertex that is out of range, repeated or in two splits. With `for_training`, also: no
+/// num_label_values()), an element of label_sets other than 0 and 1, a split vertex that is out of range,
+/// repeated or in two splits. With `for_training`, also: no
 /// features, no labels, an empty training set, or an unlabelled training vertex.
 void validate(const Graph& graph, bool for_training);
 

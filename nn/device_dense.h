@@ -8,6 +8,7 @@
 #include "kernels/device/cross_entropy.h"
 #include "kernels/device/dropout.h"
 #include "kernels/device/padding.h"
+#include "nn/step_targets.h"
 
 /// The dense kernels of kernels/device on tensors (nn/cuda/kernels.h says what each computes). `Launches` is
 /// as in DeviceSparseKernels; the kernels must be declared where these templates are instantiated.
@@ -53,24 +54,27 @@ at::Tensor device_relu_dropout_gradient(const Launches& launches, float scale, c
 
 /// `sums` is MetricSums or, of a padded mini-batch, a StepState in device memory.
 template <class Launches, class Sums>
-at::Tensor device_cross_entropy(const Launches& launches, const at::Tensor& logits, const at::Tensor& labels,
-                                const Sums& sums) {
+at::Tensor device_cross_entropy(const Launches& launches, const at::Tensor& logits,
+                                const StepTargets& targets, const Sums& sums) {
   auto gradient = at::empty_like(logits);
   auto launch = launches.begin(logits);
-  kernels::device::cross_entropy(launch.executor,
-                                 kernels::device::StepOutputs{logits.template const_data_ptr<float>(),
-                                                              labels.template const_data_ptr<std::int64_t>(),
-                                                              logits.size(0), logits.size(1)},
-                                 gradient.template mutable_data_ptr<float>(), sums);
+  kernels::device::StepOutputs outputs{logits.template const_data_ptr<float>(),
+                                       targets.labels.template const_data_ptr<std::int64_t>(), logits.size(0),
+                                       logits.size(1)};
+  if (targets.label_sets.defined()) {
+    outputs.label_sets = targets.label_sets.template const_data_ptr<std::uint8_t>();
+  }
+  kernels::device::cross_entropy(launch.executor, outputs, gradient.template mutable_data_ptr<float>(), sums);
   return gradient;
 }
 
 template <class Launches>
-at::Tensor device_cross_entropy(const Launches& launches, const at::Tensor& logits, const at::Tensor& labels,
-                                const at::Tensor& losses, const at::Tensor& correct) {
-  TORCH_CHECK(losses.numel() >= labels.numel(), "the sums have room for ", losses.numel(), " seeds, not ",
-              labels.numel());
-  return device_cross_entropy(launches, logits, labels,
+at::Tensor device_cross_entropy(const Launches& launches, const at::Tensor& logits,
+                                const StepTargets& targets, const at::Tensor& losses,
+                                const at::Tensor& correct) {
+  TORCH_CHECK(losses.numel() >= targets.labels.numel(), "the sums have room for ", losses.numel(),
+              " seeds, not ", targets.labels.numel());
+  return device_cross_entropy(launches, logits, targets,
                               kernels::device::MetricSums{losses.template mutable_data_ptr<double>(),
                                                           correct.template mutable_data_ptr<std::int64_t>()});
 }

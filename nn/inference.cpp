@@ -15,6 +15,7 @@
 
 #include "nn/caching_allocator.h"
 #include "nn/dense/chunks.h"
+#include "nn/label_sets.h"
 #include "nn/neighbourhoods.h"
 #include "nn/sparse/stored_features.h"
 #include "nn/vertex_chunks.h"
@@ -365,10 +366,28 @@ at::Tensor rows_of_vertices(const at::Tensor& values, std::span<const graph::Ver
   return values.index_select(0, ids_of(vertices));
 }
 
-std::vector<std::int32_t> predicted_classes(const at::Tensor& logits) {
-  const auto classes = logits.argmax(1).to(at::kInt);
-  const auto* values = classes.const_data_ptr<std::int32_t>();
-  return {values, values + classes.numel()};
+PredictedClasses predicted_classes(const at::Tensor& logits, bool is_multilabel) {
+  if (!is_multilabel) {
+    const auto classes = logits.argmax(1).to(at::kInt);
+    const auto* values = classes.const_data_ptr<std::int32_t>();
+    return {{}, {values, values + classes.numel()}};
+  }
+  PredictedClasses predicted{{0}, {}};
+  const auto values = logits.accessor<float, 2>();
+  for (std::int64_t row = 0; row < logits.size(0); ++row) {
+    for (std::int64_t c = 0; c < logits.size(1); ++c) {
+      if (values[row][c] > 0) {
+        predicted.classes.push_back(static_cast<std::int32_t>(c));
+      }
+    }
+    predicted.begins.push_back(std::ssize(predicted.classes));
+  }
+  return predicted;
+}
+
+Score score(const at::Tensor& logits, const graph::Graph& graph, std::span<const graph::VertexId> vertices) {
+  return graph.is_multilabel() ? score_label_sets(logits, graph, vertices)
+                               : score(logits, graph.labels, vertices);
 }
 
 Score score(const at::Tensor& logits, std::span<const std::int32_t> labels,

@@ -9,6 +9,7 @@
 
 #include "graph/graph.h"
 #include "nn/models.h"
+#include "nn/predicted_classes.h"
 
 namespace gnomon::nn {
 
@@ -50,8 +51,8 @@ std::int64_t inference_bytes(const graph::Graph& graph, const Model& model,
 /// The rows of these vertices, of values of all vertices.
 at::Tensor rows_of_vertices(const at::Tensor& values, std::span<const graph::VertexId> vertices);
 
-/// The class of the largest logit of each row.
-std::vector<std::int32_t> predicted_classes(const at::Tensor& logits);
+/// The class of the largest logit of each row; of a multi-label model those above 0.
+PredictedClasses predicted_classes(const at::Tensor& logits, bool is_multilabel);
 
 /// The quality of predictions for some vertices, of which row i of the logits is vertices[i]'s, those with
 /// label -1 excluded; NaN if no labelled vertex is left.
@@ -59,6 +60,9 @@ struct Score {
   double accuracy = 0;  ///< share of vertices whose largest logit is that of their label
   double loss = 0;      ///< mean cross-entropy
 };
+
+/// Of a graph of either kind: score_label_sets() (nn/label_sets.h) if it is multi-label.
+Score score(const at::Tensor& logits, const graph::Graph& graph, std::span<const graph::VertexId> vertices);
 
 Score score(const at::Tensor& logits, std::span<const std::int32_t> labels,
             std::span<const graph::VertexId> vertices);

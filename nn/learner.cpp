@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "nn/adam.h"
 #include "nn/cuda/kernels.h"
 #include "nn/dense/chunks.h"
 #include "nn/direct_pass.h"
 #include "nn/gradients.h"
+#include "nn/label_sets.h"
 
 namespace gnomon::nn {
 namespace {
@@ -97,8 +99,9 @@ void average(std::span<const at::Tensor> tensors) {
 
 }  // namespace
 
-Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device)
-    : job_(job), precision_(job), model_(job, columns, classes, device) {
+Learner::Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device,
+                 at::Tensor label_sets)
+    : job_(job), precision_(job), label_sets_(std::move(label_sets)), model_(job, columns, classes, device) {
   optimiser_ = std::make_unique<torch::optim::Adam>(
       model_.parameters(), torch::optim::AdamOptions(job.learning_rate).weight_decay(job.weight_decay));
 }
@@ -119,8 +122,9 @@ void Learner::step(const TensorBatch& data, std::int64_t epoch, std::int64_t bat
   if (uses_graphs_ && step_by_graph(data, epoch, batch, sums)) {
     return;
   }
-  both_passes(data, dropout_of(epoch, batch),
-              [&](const at::Tensor& logits) { return sums.add_cross_entropy(logits, data.labels); });
+  both_passes(data, dropout_of(epoch, batch), [&](const at::Tensor& logits) {
+    return sums.add_cross_entropy(logits, targets_of(data.labels));
+  });
   update(epoch);
   sums.end_step();
 }
@@ -160,7 +164,7 @@ bool Learner::step_by_graph(const TensorBatch& data, std::int64_t epoch, std::in
     dropout.number = &padded.state()->number;
     const auto tensors = padded.tensors();
     both_passes(tensors, dropout, [&](const at::Tensor& logits) {
-      return cuda_cross_entropy(logits.contiguous(), tensors.labels, padded.state());
+      return cuda_cross_entropy(logits.contiguous(), targets_of(tensors.labels), padded.state());
     });
   };
   graphs_.run(data, state, backward, [&](const PaddedBatch& padded) {
@@ -171,8 +175,7 @@ bool Learner::step_by_graph(const TensorBatch& data, std::int64_t epoch, std::in
 }
 
 StepResult Learner::backward(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
-  const auto outputs = propagate(data, epoch, batch);
-  return result_of(outputs.loss, outputs.logits, data.labels);
+  return read(backward_from(model_.forward(data, dropout_of(epoch, batch)), data.labels));
 }
 
 DropoutSpec Learner::dropout_of(std::int64_t epoch, std::int64_t batch) const {
@@ -188,33 +191,28 @@ StepResult Learner::step(const TensorBatch& data, HistoricalRows& rows, std::int
   if (labelled.numel() == 0) {
     return {};
   }
-  const auto labels = data.labels.index_select(0, labelled);
-  const auto own = logits.index_select(0, labelled);
-  const auto loss = at::cross_entropy_loss(own, labels);
-  optimiser_->zero_grad();
-  compute_gradients(loss);
+  const auto metrics = backward_from(logits.index_select(0, labelled), data.labels.index_select(0, labelled));
   update(epoch);
-  const auto correct = own.argmax(1).eq(labels).sum();
-  return {loss.item<double>() * static_cast<double>(labels.size(0)), correct.item<std::int64_t>(),
-          labels.size(0)};
+  return read(metrics);
 }
 
 StepResult Learner::step(const TensorBatch& data, HaloRows& rows, std::int64_t epoch, std::int64_t batch) {
-  const auto outputs = backward_from(model_.forward(data, rows, dropout_of(epoch, batch)), data);
+  const auto metrics = backward_from(model_.forward(data, rows, dropout_of(epoch, batch)), data.labels);
   update(epoch);
-  return result_of(outputs.loss, outputs.logits, data.labels);
+  return read(metrics);
 }
 
-/// Forward and backward pass.
-Learner::Outputs Learner::propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch) {
-  return backward_from(model_.forward(data, dropout_of(epoch, batch)), data);
-}
-
-Learner::Outputs Learner::backward_from(const at::Tensor& logits, const TensorBatch& data) {
-  const auto loss = at::cross_entropy_loss(logits, data.labels);
+StepMetrics Learner::backward_from(const at::Tensor& logits, const at::Tensor& labels) {
+  if (label_sets_.defined()) {
+    const auto loss = label_sets_loss(logits.detach(), targets_of(labels));
+    optimiser_->zero_grad();
+    compute_gradients(logits, loss.gradient);
+    return loss.metrics;
+  }
+  const auto loss = at::cross_entropy_loss(logits, labels);
   optimiser_->zero_grad();
   compute_gradients(loss);
-  return {loss.detach(), logits.detach()};
+  return metrics_of(loss.detach(), logits.detach(), labels);
 }
 
 void Learner::update(std::int64_t epoch) {
@@ -224,6 +222,10 @@ void Learner::update(std::int64_t epoch) {
   } else {
     fused_step(*optimiser_, adam_step_);
   }
+}
+
+std::int64_t Learner::label_set_bytes() const {
+  return label_sets_.defined() ? static_cast<std::int64_t>(label_sets_.nbytes()) : 0;
 }
 
 std::int64_t Learner::weight_bytes() const {

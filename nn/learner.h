@@ -10,6 +10,7 @@
 #include "nn/matmul_precision.h"
 #include "nn/models.h"
 #include "nn/step_sums.h"
+#include "nn/step_targets.h"
 #include "nn/tensor_batch.h"
 #include "plan/job.h"
 
@@ -28,13 +29,15 @@ namespace gnomon::nn {
 /// and GPU round differently); they depend neither on the number of threads nor on ATen's global generator.
 class Learner {
  public:
-  Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU);
+  /// `label_sets`, on the device, are those of a multi-label graph (nn/step_targets.h).
+  Learner(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device = at::kCPU,
+          at::Tensor label_sets = {});
   ~Learner();
 
-  /// Trains one mini-batch on the learner's device: forward pass, cross-entropy (mean over the seeds),
-  /// backward pass, one step of Adam with the epoch's learning rate. Uses the caller's number of ATen
-  /// threads. On a GPU everything runs on the current stream, and the host synchronises once, to read the
-  /// result.
+  /// Trains one mini-batch on the learner's device: forward pass, cross-entropy (mean over the seeds) or,
+  /// with label sets, binary cross-entropy (mean over seeds and classes), backward pass, one step of Adam
+  /// with the epoch's learning rate. Uses the caller's number of ATen threads. On a GPU everything runs on
+  /// the current stream, and the host synchronises once, to read the result.
   StepResult step(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
   /// step() that adds the result to `sums`. On a GPU the host does not synchronise. With graphs, padding
   /// changes the rounding of products; a mini-batch beyond the learned capacity (LearnedRoom) falls back to
@@ -62,6 +65,7 @@ class Learner {
   const Model& model() const { return model_; }
   /// Bytes of the weights, and of the gradients.
   std::int64_t weight_bytes() const;
+  std::int64_t label_set_bytes() const;
   /// Saves and loads the weights, running statistics, the optimiser's state and, if it was used, the room of
   /// graphs, in a format independent of the device. load throws c10::Error if the archive does not match the
   /// model.
@@ -70,17 +74,15 @@ class Learner {
 
  private:
   DropoutSpec dropout_of(std::int64_t epoch, std::int64_t batch) const;
-  struct Outputs {
-    at::Tensor loss, logits;
-  };
-  Outputs propagate(const TensorBatch& data, std::int64_t epoch, std::int64_t batch);
-  Outputs backward_from(const at::Tensor& logits, const TensorBatch& data);
+  StepTargets targets_of(const at::Tensor& labels) const { return {labels, label_sets_}; }
+  StepMetrics backward_from(const at::Tensor& logits, const at::Tensor& labels);
   template <class LossGradient>
   void both_passes(const TensorBatch& data, const DropoutSpec& dropout, const LossGradient& loss_gradient);
   bool step_by_graph(const TensorBatch& data, std::int64_t epoch, std::int64_t batch, StepSums& sums);
 
   plan::Job job_;
   MatmulPrecisionGuard precision_;
+  at::Tensor label_sets_;
   Model model_;
   std::unique_ptr<torch::optim::Adam> optimiser_;
   at::Tensor adam_step_;  ///< scratch space of fused_step()

@@ -8,6 +8,9 @@
 #include <limits>
 #include <numeric>
 
+#include "nn/class_counts.h"
+#include "nn/label_sets.h"
+
 namespace gnomon::nn {
 namespace {
 
@@ -46,24 +49,10 @@ Labelled labelled_rows(const at::Tensor& logits, std::span<const std::int32_t> l
   return rows;
 }
 
-double quotient(double dividend, double divisor) { return divisor == 0 ? undefined : dividend / divisor; }
-
-/// The predictions of one class.
-struct Counts {
-  std::int64_t true_positives = 0;
-  std::int64_t false_positives = 0;
-  std::int64_t false_negatives = 0;
-
-  double f1() const {
-    const auto doubled = static_cast<double>(2 * true_positives);
-    return quotient(doubled, doubled + static_cast<double>(false_positives + false_negatives));
-  }
-};
-
-std::vector<Counts> counts_of(const Labelled& rows) {
+std::vector<ClassCounts> counts_of(const Labelled& rows) {
   const auto predicted = rows.logits.argmax(1);
   const auto* classes = predicted.const_data_ptr<std::int64_t>();
-  std::vector<Counts> counts(static_cast<std::size_t>(rows.logits.size(1)));
+  std::vector<ClassCounts> counts(static_cast<std::size_t>(rows.logits.size(1)));
   for (std::size_t row = 0; row < rows.labels.size(); ++row) {
     const auto label = static_cast<std::size_t>(rows.labels[row]);
     const auto found = static_cast<std::size_t>(classes[row]);
@@ -77,40 +66,17 @@ std::vector<Counts> counts_of(const Labelled& rows) {
   return counts;
 }
 
-/// The mean of the values that are not NaN.
-double mean_of_defined(const std::vector<double>& values) {
-  double sum = 0;
-  double count = 0;
-  for (const double value : values) {
-    if (!std::isnan(value)) {
-      sum += value;
-      ++count;
-    }
-  }
-  return quotient(sum, count);
-}
-
-double micro(const std::vector<Counts>& counts) {
-  Counts all;
-  for (const auto& each : counts) {
-    all.true_positives += each.true_positives;
-    all.false_positives += each.false_positives;
-    all.false_negatives += each.false_negatives;
-  }
-  return all.f1();
-}
-
-double macro(const std::vector<Counts>& counts) {
+double macro(const std::vector<ClassCounts>& counts) {
   std::vector<double> scores;
   std::transform(counts.begin(), counts.end(), std::back_inserter(scores),
-                 [](const Counts& each) { return each.f1(); });
+                 [](const ClassCounts& each) { return each.f1(); });
   return mean_of_defined(scores);
 }
 
-double accuracy(const std::vector<Counts>& counts, std::size_t vertices) {
+double accuracy(const std::vector<ClassCounts>& counts, std::size_t vertices) {
   const auto hits =
       std::accumulate(counts.begin(), counts.end(), std::int64_t{0},
-                      [](std::int64_t sum, const Counts& each) { return sum + each.true_positives; });
+                      [](std::int64_t sum, const ClassCounts& each) { return sum + each.true_positives; });
   return quotient(static_cast<double>(hits), static_cast<double>(vertices));
 }
 
@@ -148,7 +114,7 @@ double value_of(plan::Metric metric, const Labelled& known) {
     case plan::Metric::roc_auc:
       return roc_auc_of(known);
     case plan::Metric::f1_micro:
-      return micro(counts_of(known));
+      return micro_f1(counts_of(known));
     case plan::Metric::f1_macro:
       return macro(counts_of(known));
   }
@@ -156,6 +122,28 @@ double value_of(plan::Metric metric, const Labelled& known) {
 }
 
 }  // namespace
+
+double mean_of_defined(const std::vector<double>& values) {
+  double sum = 0;
+  double count = 0;
+  for (const double value : values) {
+    if (!std::isnan(value)) {
+      sum += value;
+      ++count;
+    }
+  }
+  return quotient(sum, count);
+}
+
+double micro_f1(const std::vector<ClassCounts>& counts) {
+  ClassCounts all;
+  for (const auto& each : counts) {
+    all.true_positives += each.true_positives;
+    all.false_positives += each.false_positives;
+    all.false_negatives += each.false_negatives;
+  }
+  return all.f1();
+}
 
 double roc_auc(std::span<const double> scores, const std::vector<bool>& is_positive) {
   std::vector<std::size_t> order(scores.size());
@@ -195,6 +183,12 @@ std::vector<double> measure(const std::vector<plan::Metric>& metrics, const at::
   std::transform(metrics.begin(), metrics.end(), std::back_inserter(values),
                  [&](plan::Metric metric) { return value_of(metric, known); });
   return values;
+}
+
+std::vector<double> measure(const std::vector<plan::Metric>& metrics, const at::Tensor& logits,
+                            const graph::Graph& graph, std::span<const graph::VertexId> vertices) {
+  return graph.is_multilabel() ? measure_label_sets(metrics, logits, graph, vertices)
+                               : measure(metrics, logits, graph.labels, vertices);
 }
 
 double majority_accuracy(std::span<const std::int32_t> labels, std::span<const graph::VertexId> train,

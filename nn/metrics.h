@@ -33,8 +33,13 @@ double measure(plan::Metric metric, const at::Tensor& logits, std::span<const st
 std::vector<double> measure(const std::vector<plan::Metric>& metrics, const at::Tensor& logits,
                             std::span<const std::int32_t> labels, std::span<const graph::VertexId> vertices);
 
-/// Returns the accuracy on `vertices` of always predicting the class that is most frequent among the training
-/// vertices (of equally frequent ones the first): the baseline that needs no model.
+/// Returns measure() of each metric, of a graph of either kind: measure_label_sets() if it is multi-label.
+std::vector<double> measure(const std::vector<plan::Metric>& metrics, const at::Tensor& logits,
+                            const graph::Graph& graph, std::span<const graph::VertexId> vertices);
+
+/// Returns the accuracy on `vertices` of always predicting the label (class, or set of classes) that is most
+/// frequent among the training vertices (of equally frequent ones the first): the baseline that needs no
+/// model.
 double majority_accuracy(std::span<const std::int32_t> labels, std::span<const graph::VertexId> train,
                          std::span<const graph::VertexId> vertices);
 

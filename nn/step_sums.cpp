@@ -27,12 +27,13 @@ kernels::device::MetricSums StepSums::add_seeds(std::int64_t seeds, const at::Te
   return {losses_.mutable_data_ptr<double>(), correct_.mutable_data_ptr<std::int64_t>()};
 }
 
-at::Tensor StepSums::add_cross_entropy(const at::Tensor& logits, const at::Tensor& labels) {
+at::Tensor StepSums::add_cross_entropy(const at::Tensor& logits, const StepTargets& targets) {
   if (is_added_) {
-    return cuda_cross_entropy(logits.contiguous(), labels, at::zeros_like(losses_), at::zeros_like(correct_));
+    return cuda_cross_entropy(logits.contiguous(), targets, at::zeros_like(losses_),
+                              at::zeros_like(correct_));
   }
-  (void)add_seeds(labels.size(0), labels.options());
-  auto gradient = cuda_cross_entropy(logits.contiguous(), labels, losses_, correct_);
+  (void)add_seeds(targets.labels.size(0), targets.labels.options());
+  auto gradient = cuda_cross_entropy(logits.contiguous(), targets, losses_, correct_);
   is_added_ = true;
   return gradient;
 }
@@ -47,12 +48,16 @@ StepResult StepSums::read() const {
           host_.correct + correct_.cpu().item<std::int64_t>(), host_.seeds};
 }
 
-StepResult result_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels) {
-  const std::int64_t seeds = labels.size(0);
-  const auto correct = logits.argmax(1).eq(labels).sum();
-  const auto both = at::stack(std::vector{loss.to(at::kDouble), correct.to(at::kDouble)}).cpu();
+StepMetrics metrics_of(const at::Tensor& loss, const at::Tensor& logits, const at::Tensor& labels) {
+  return {loss, logits.argmax(1).eq(labels).sum(), labels.size(0)};
+}
+
+StepResult read(const StepMetrics& metrics) {
+  const auto both =
+      at::stack(std::vector{metrics.loss.to(at::kDouble), metrics.correct.to(at::kDouble)}).cpu();
   const auto* results = both.const_data_ptr<double>();
-  return {results[0] * static_cast<double>(seeds), static_cast<std::int64_t>(results[1]), seeds};
+  return {results[0] * static_cast<double>(metrics.seeds), static_cast<std::int64_t>(results[1]),
+          metrics.seeds};
 }
 
 }  // namespace gnomon::nn

@@ -56,10 +56,11 @@ Action add_autotune(CLI::App& app) {
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
-    const auto job = options->job.job();
+    auto job = options->job.job();
     const auto existing = options->overwrite ? tuner::ExistingRun::overwrite : tuner::ExistingRun::refuse;
     tuner::check_run_directory(options->run, existing);
     const auto graph = open_training_data(options->data, job);
+    options->job.fit_to(graph, job);
     AutotuneRequest request{.data = options->data,
                             .files = {},
                             .job = job,

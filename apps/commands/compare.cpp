@@ -79,8 +79,9 @@ void compare(const CompareFlags& options) {
   }
   const auto plans = plans_of(options);
   const auto device = device_of(options.measure.device);
-  const auto job = options.job.job();
+  auto job = options.job.job();
   const auto graph = open_training_data(options.data, job);
+  options.job.fit_to(graph, job);
   if (!options.peak_memory_of.empty()) {
     print_peak_memory(options.peak_memory_of, graph, device);
     return;

@@ -104,13 +104,14 @@ Action add_demo(CLI::App& app) {
   add_measure_flags(app, options->measure);
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] {
-    const auto job = options->job.job();
+    auto job = options->job.job();
     check_import(*options);
     const auto files = tuner::make_run_directory(
         options->run, options->file.empty() ? "demo" : options->file,
         options->overwrite ? tuner::ExistingRun::overwrite : tuner::ExistingRun::refuse);
     const auto store = options->file.empty() ? generated_graph() : imported_graph(*options, files);
     const auto graph = open_training_data(store.string(), job);
+    options->job.fit_to(graph, job);
     autotune_and_print(graph, {.data = store.string(),
                                .files = files,
                                .job = job,

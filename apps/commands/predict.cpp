@@ -52,7 +52,9 @@ Action add_predict(CLI::App& app) {
   auto options = std::make_shared<PredictFlags>();
   add_run_flags(app, options->run);
   add_output(app, "-o,--output", options->output,
-             "Write the predicted class of each vertex to this CSV file, by original vertex id");
+             "Write the predicted class of each vertex (on multi-label graphs: classes) to this CSV file, by "
+             "original "
+             "vertex id");
   add_output(app, "--logits", options->logits,
              "Write the logits to this .npy file (vertices by original id, classes)");
   add_output(app, "--embeddings", options->embeddings,

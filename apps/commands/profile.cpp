@@ -76,8 +76,9 @@ profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& j
 
 void profile(const ProfileFlags& options) {
   speeds_of(options.machine, machine_here());  // says now what is wrong with it
-  const auto job = options.job.job();
+  auto job = options.job.job();
   const auto graph = open_training_data(options.data, job);
+  options.job.fit_to(graph, job);
   auto profile = measure_with_bar(graph, job, options.measure);
   tell_running(options, profile.machine.running);
   profile.machine_speeds = speeds_of(options.machine, profile.machine);

@@ -159,6 +159,9 @@ void train(const TrainFlags& options) {
   std::string why;
   auto run = run_of(options, why);
   const auto graph = open_training_data(options.data, run.job, &run.plan);
+  if (!options.resume) {
+    options.job.fit_to(graph, run.job);
+  }
   tuner::check_training(graph, run);
   std::optional<profiles::Profile> profile;
   if (!options.replan.empty()) {

@@ -19,7 +19,10 @@ std::vector<FieldFlag> flags(const std::string& seed) {
       {"--duplicates", "content.edges.duplicates",
        "Duplicate edges: remove, keep, or combine their weights by sum, max or first"},
       {"--features", "features", "edges, mtx, npz: features from this .npy file"},
-      {"--labels", "labels", "edges, mtx, npz: labels from this .npy file, -1 for unknown"},
+      {"--labels", "labels",
+       "edges, mtx, npz: labels from this .npy file, -1 for unknown; 0 or 1 for each vertex and class if "
+       "vertices "
+       "may have several classes"},
       {"--random-features", "random_features",
        "Generate this many random feature columns for data without features"},
       {"--random-classes", "random_classes",

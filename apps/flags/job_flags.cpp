@@ -36,7 +36,9 @@ const std::map<std::string, std::string>& help() {
        "Stop after this many epochs without a better validation metric (the first of --metrics); 0 to never "
        "stop early"},
       {"metrics",
-       "Metrics to report: accuracy, roc_auc, f1_micro, f1_macro; the first one chooses the best epoch"},
+       "Metrics to report: accuracy, roc_auc, f1_micro, f1_macro; the first one chooses the best epoch "
+       "(default "
+       "on multi-label graphs: f1_micro)"},
       {"matmul_precision",
        "Matrix multiplication: highest (fp32), high (TF32 on GPUs) or medium (bf16, also on CPUs)"},
       {"seed", "Random seed"}};
@@ -154,6 +156,12 @@ plan::Job JobFlags::job_over(const plan::Job& base) const {
     throw base::InputError("--heads", "applies to --model gat only; leave it out");
   }
   return job;
+}
+
+void JobFlags::fit_to(const graph::Graph& graph, plan::Job& job) const {
+  if (graph.is_multilabel() && options_.at("metrics")->count() == 0) {
+    job.metrics = {plan::Metric::f1_micro};
+  }
 }
 
 bool JobFlags::any() const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "graph/graph.h"
 #include "plan/job.h"
 
 namespace gnomon::apps {
@@ -21,6 +22,9 @@ class JobFlags {
   plan::Job job() const;
   /// `base` with the fields that the command line names. Throws InputError.
   plan::Job job_over(const plan::Job& base) const;
+  /// Sets what the command line does not name by the graph: epochs on a multi-label graph are judged by
+  /// f1_micro.
+  void fit_to(const graph::Graph& graph, plan::Job& job) const;
   /// Whether the command line names any field.
   bool any() const;
 

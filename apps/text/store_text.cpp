@@ -93,7 +93,9 @@ std::string store_text(const StoreDescription& description) {
     line("weights", "of every edge");
   }
   line("features", features_text(graph.features));
-  line("classes", graph.labels.empty() ? "no labels" : format_count(graph.num_classes));
+  line("classes", graph.labels.empty() ? "no labels"
+                                       : format_count(graph.num_classes) +
+                                             (graph.is_multilabel() ? ", several per vertex" : ""));
   line("splits",
        fmt::format("{} train, {} valid, {} test", size(graph.train), size(graph.valid), size(graph.test)));
   line("order", order_text(description));
@@ -126,6 +128,7 @@ base::Json store_document(const StoreDescription& description) {
           {"feature_form", graph.features.is_sparse() ? "sparse" : "dense"},
           {"feature_bytes", graph.features.bytes()},
           {"classes", graph.num_classes},
+          {"multilabel", graph.is_multilabel()},
           {"order", std::string(base::name_of(description.order))},
           {"renamed", !graph.original_ids.empty()},
           {"named", description.named},

@@ -91,11 +91,10 @@ void add_weights(GraphSource& source, const OpenArray& open) {
   };
 }
 
-std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices) {
+namespace {
+
+std::vector<std::int32_t> classes_of(NpyStream stream, std::int64_t num_vertices) {
   const std::string where = stream.where();
-  if (stream.shape().size() > 2 || stream.columns() != 1) {
-    throw base::InputError(where, "must have one label per vertex");
-  }
   const auto values = read_all<double>(std::move(stream), num_vertices);
   std::vector<std::int32_t> labels;
   labels.reserve(values.size());
@@ -111,6 +110,33 @@ std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices)
   return labels;
 }
 
+void add_label_sets(GraphSource& source, NpyStream stream) {
+  LabelSetCollector collector(stream.columns(), stream.where());
+  std::vector<float> row(static_cast<std::size_t>(stream.columns()));
+  for (VertexId vertex = 0; vertex < source.num_vertices; ++vertex) {
+    stream.read(std::span<float>(row));
+    collector.add(row);
+  }
+  source.labels = collector.take_labels();
+  source.label_sets = collector.take_sets();
+}
+
+}  // namespace
+
+void add_labels(GraphSource& source, NpyStream stream) {
+  if (stream.shape().size() > 2 || stream.columns() < 1 || stream.rows() != source.num_vertices) {
+    const auto vertices = std::to_string(source.num_vertices);
+    throw base::InputError(stream.where(), "has the shape " + stream.shape_text() + "; must be (" + vertices +
+                                               ",), or (" + vertices +
+                                               ", classes) if vertices may have several classes");
+  }
+  if (stream.columns() == 1) {
+    source.labels = classes_of(std::move(stream), source.num_vertices);
+  } else {
+    add_label_sets(source, std::move(stream));
+  }
+}
+
 void add_given_arrays(GraphSource& source, const ImportOptions& options) {
   if (!options.features.empty()) {
     if (source.feature_columns > 0) {
@@ -123,7 +149,7 @@ void add_given_arrays(GraphSource& source, const ImportOptions& options) {
     if (!source.labels.empty()) {
       throw base::InputError("--labels", source.where + " has labels already; leave --labels out");
     }
-    source.labels = labels_of(open_npy_stream(options.labels), source.num_vertices);
+    add_labels(source, open_npy_stream(options.labels));
   }
 }
 

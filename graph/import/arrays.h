@@ -21,8 +21,9 @@ EdgeStream edges_of(const OpenArray& open, Square square);
 /// Gives the source the rows of a dense array (n × columns) as features.
 void add_features(GraphSource& source, const OpenArray& open);
 
-/// Reads labels from an array (n) or (n × 1) of integers, or of floats that are integral or NaN (unknown).
-std::vector<std::int32_t> labels_of(NpyStream stream, std::int64_t num_vertices);
+/// Gives the source the labels of an array: (n) or (n × 1) of classes, as integers or as floats that are
+/// integral, -1 or NaN for unknown; or (n × classes) of 0 and 1 for a multi-label graph (LabelSetCollector).
+void add_labels(GraphSource& source, NpyStream stream);
 
 /// Assigns the weights of an array to the source's edges, one per edge in the same order.
 void add_weights(GraphSource& source, const OpenArray& open);

@@ -67,7 +67,8 @@ struct ImportOptions {
   /// vertices are those of the edges. Features and labels of named vertices need it.
   std::string vertices;
   /// edge_list, matrix_market, npz without such arrays: .npy files of features (vertices, columns) of any
-  /// real type and of labels (vertices), -1 for unknown; empty for none.
+  /// real type and of labels (vertices), -1 for unknown, or (vertices, classes) of 0 and 1 for several
+  /// classes per vertex; empty for none.
   std::string features;
   std::string labels;
   /// edge_list, matrix_market, npz without masks: files with the vertices of each set of the split: text with

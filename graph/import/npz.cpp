@@ -156,7 +156,7 @@ GraphSource open_sparse_layout(const ZipArchive& archive) {
     add_features(source, [archive] { return archive.array("attr_matrix"); });
   }
   if (archive.has("labels")) {
-    source.labels = labels_of(archive.array("labels"), source.num_vertices);
+    add_labels(source, archive.array("labels"));
   }
   return source;
 }
@@ -213,7 +213,7 @@ GraphSource open_plain_layout(const ZipArchive& archive, const PlainNames& names
     add_features(source, [archive, name = names.features] { return archive.array(name); });
   }
   if (!names.labels.empty()) {
-    source.labels = labels_of(archive.array(names.labels), source.num_vertices);
+    add_labels(source, archive.array(names.labels));
   }
   return source;
 }

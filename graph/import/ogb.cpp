@@ -118,7 +118,7 @@ RowStream csv_rows(const std::filesystem::path& path, std::int64_t columns) {
   };
 }
 
-std::vector<std::int32_t> csv_labels(const std::filesystem::path& path, std::int64_t num_vertices) {
+std::vector<std::int32_t> csv_classes(const std::filesystem::path& path) {
   std::vector<std::int32_t> labels;
   for_each_line(path, [&](const LineReader& reader, std::string_view line) {
     float value = 0;
@@ -130,11 +130,28 @@ std::vector<std::int32_t> csv_labels(const std::filesystem::path& path, std::int
     }
     labels.push_back(static_cast<std::int32_t>(label));
   });
-  if (static_cast<std::int64_t>(labels.size()) != num_vertices) {
-    throw base::InputError(path.string(), "has " + std::to_string(labels.size()) + " labels; must be " +
-                                              std::to_string(num_vertices) + ", one per vertex");
-  }
   return labels;
+}
+
+/// Reads one class per line, or several columns of 0 and 1 for a multi-label graph.
+void add_csv_labels(GraphSource& source, const std::filesystem::path& path) {
+  if (const std::int64_t columns = count_columns(path); columns <= 1) {
+    source.labels = csv_classes(path);
+  } else {
+    LabelSetCollector collector(columns, path.string());
+    csv_rows(path, columns)([&](std::span<const float> rows) {
+      for (; !rows.empty(); rows = rows.subspan(static_cast<std::size_t>(columns))) {
+        collector.add(rows.first(static_cast<std::size_t>(columns)));
+      }
+    });
+    source.labels = collector.take_labels();
+    source.label_sets = collector.take_sets();
+  }
+  if (std::ssize(source.labels) != source.num_vertices) {
+    throw base::InputError(path.string(), "has " + std::to_string(source.labels.size()) +
+                                              " labels; must be " + std::to_string(source.num_vertices) +
+                                              ", one per vertex");
+  }
 }
 
 /// Returns split/NAME, or the only directory in split/ if no name is given. Returns an empty path if there is
@@ -181,7 +198,7 @@ void open_csv(GraphSource& source, const std::filesystem::path& raw, bool weight
     source.features_where = features.string();
   }
   if (const auto labels = raw / "node-label.csv.gz"; std::filesystem::exists(labels)) {
-    source.labels = csv_labels(labels, source.num_vertices);
+    add_csv_labels(source, labels);
   }
 }
 
@@ -197,7 +214,7 @@ void open_binary(GraphSource& source, const std::filesystem::path& raw, bool wei
     add_features(source, [archive] { return archive.array("node_feat"); });
   }
   if (const auto labels = raw / "node-label.npz"; std::filesystem::exists(labels)) {
-    source.labels = labels_of(ZipArchive(labels).array("node_label"), source.num_vertices);
+    add_labels(source, ZipArchive(labels).array("node_label"));
   }
 }
 

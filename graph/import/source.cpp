@@ -14,7 +14,11 @@
 namespace gnomon::graph {
 namespace {
 
-std::int32_t count_classes(const std::vector<std::int32_t>& labels) {
+std::int32_t count_classes(const GraphSource& source) {
+  if (!source.label_sets.rows.empty()) {
+    return source.label_sets.classes;
+  }
+  const auto& labels = source.labels;
   return labels.empty() ? 0 : 1 + std::max(-1, *std::max_element(labels.begin(), labels.end()));
 }
 
@@ -135,6 +139,10 @@ GraphSource prepared(GraphSource source, const SourceOptions& options, std::int3
   if (method == SplitMethod::given && source.split.empty()) {
     throw base::InputError(source.where, "has no split; use a per_class or ratio split");
   }
+  if (draw && method == SplitMethod::per_class && !source.label_sets.rows.empty()) {
+    throw base::InputError(source.where + ": labels",
+                           "have several classes per vertex; a per_class split needs one; use a ratio split");
+  }
   if (draw) {
     source.split = draw_split(source.labels, num_classes, options.split, source.where + ": labels");
   }
@@ -245,7 +253,7 @@ GraphSource restrict_to(GraphSource source, std::vector<VertexId> kept) {
 void write_source(GraphSource source, const SourceOptions& options, Provenance provenance,
                   const std::filesystem::path& directory, const base::Progress& progress) {
   StoreWriter writer(directory);
-  const std::int32_t num_classes = count_classes(source.labels);
+  const std::int32_t num_classes = count_classes(source);
   source = prepared(std::move(source), options, num_classes);
   StoreMeta meta{source.name,          source.num_vertices,  0, num_classes, source.feature_columns,
                  options.feature_type, std::move(provenance)};
@@ -258,6 +266,10 @@ void write_source(GraphSource source, const SourceOptions& options, Provenance p
   }
   if (num_classes > 0) {
     writer.write_array<std::int32_t>("labels.npy", DType::int32, source.labels);
+  }
+  if (const auto& sets = source.label_sets; !sets.rows.empty()) {
+    writer.write_label_sets(sets.rows, sets.classes);
+    meta.label_sets = std::ssize(sets.rows) / sets.classes;
   }
   writer.write_array<VertexId>("train.npy", DType::int64, source.split.train);
   writer.write_array<VertexId>("valid.npy", DType::int64, source.split.valid);
@@ -272,7 +284,7 @@ void write_source(GraphSource source, const SourceOptions& options, Provenance p
 }
 
 Graph load_source(GraphSource source, const SourceOptions& options) {
-  const std::int32_t num_classes = count_classes(source.labels);
+  const std::int32_t num_classes = count_classes(source);
   source = prepared(std::move(source), options, num_classes);
   GraphParts parts;
   parts.name = source.name;
@@ -290,6 +302,8 @@ Graph load_source(GraphSource source, const SourceOptions& options) {
     });
   }
   parts.labels = std::move(source.labels);
+  parts.label_sets = std::move(source.label_sets.rows);
+  parts.num_classes = parts.label_sets.empty() ? 0 : source.label_sets.classes;
   parts.train = std::move(source.split.train);
   parts.valid = std::move(source.split.valid);
   parts.test = std::move(source.split.test);

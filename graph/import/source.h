@@ -12,6 +12,7 @@
 #include "base/document.h"
 #include "base/progress.h"
 #include "graph/feature_form.h"
+#include "graph/import/label_sets.h"
 #include "graph/splits.h"
 #include "graph/store/csc_builder.h"
 #include "graph/store/store.h"
@@ -32,7 +33,8 @@ struct GraphSource {
   std::int64_t feature_columns = 0;  ///< 0 for a graph without features
   RowStream features;
   std::string features_where;          ///< the file or array that errors about features name
-  std::vector<std::int32_t> labels;    ///< num_vertices, or empty
+  std::vector<std::int32_t> labels;    ///< num_vertices, or empty; as in Graph
+  LabelSets label_sets;                ///< of a multi-label graph
   Split split;                         ///< the split in the input data; may be empty
   std::vector<VertexId> original_ids;  ///< num_vertices if the vertices were renumbered; otherwise empty
   /// By original id, if the input data name the vertices; otherwise null.
@@ -66,8 +68,8 @@ struct SourceOptions {
 /// Writes the store of a source, atomically. Memory in addition to the mapped output: the edges in buckets,
 /// up to options.resources.memory_bytes (build_csc), about 12 bytes per vertex (row pointers, labels), 8 per
 /// labelled vertex for drawing a split, 8 to 16 per vertex with largest_component, and blocks of rows. Throws
-/// InputError for invalid ids, features that are not finite or too large for their type, a missing split, and
-/// an existing directory; and Failure on I/O errors.
+/// InputError for invalid ids, features that are not finite or too large for their type, a missing split, a
+/// per_class split of a multi-label graph, and an existing directory; and Failure on I/O errors.
 void write_source(GraphSource source, const SourceOptions& options, Provenance provenance,
                   const std::filesystem::path& directory, const base::Progress& progress);
 

@@ -219,6 +219,7 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
     std::vector<float> edge_weights;
     std::optional<OrderedFeatures> features;
     std::vector<std::int32_t> labels;
+    std::vector<std::uint8_t> label_sets;
   };
   const Renumbering renumbering(graph, order);
   const auto storage = std::make_shared<Storage>();
@@ -231,6 +232,7 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
     storage->features.emplace(graph.features, order);
   }
   storage->labels = renumbering.permuted(graph.labels);
+  storage->label_sets.assign(graph.label_sets.begin(), graph.label_sets.end());
   storage->train = renumbering.new_ids(graph.train);
   storage->valid = renumbering.new_ids(graph.valid);
   storage->test = renumbering.new_ids(graph.test);
@@ -246,6 +248,7 @@ Graph reordered(const Graph& graph, std::span<const VertexId> order) {
     result.features = storage->features->on_them(graph.features);
   }
   result.labels = storage->labels;
+  result.label_sets = storage->label_sets;
   result.train = storage->train;
   result.valid = storage->valid;
   result.test = storage->test;
@@ -267,6 +270,9 @@ void write_reordered(const Graph& graph, std::span<const VertexId> order, const 
   }
   if (graph.num_classes > 0) {
     write("labels.npy", DType::int32, renumbering.permuted(graph.labels));
+  }
+  if (graph.is_multilabel()) {
+    writer.write_label_sets(graph.label_sets, graph.num_classes);
   }
   write("train.npy", DType::int64, renumbering.new_ids(graph.train));
   write("valid.npy", DType::int64, renumbering.new_ids(graph.valid));

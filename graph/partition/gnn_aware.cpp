@@ -1,5 +1,6 @@
 #include "graph/partition/gnn_aware.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -15,12 +16,16 @@ using base::at;
 
 constexpr std::int32_t no_part = -1;
 
-/// The label of each vertex: its class if it trains, else the number of classes.
+/// The classes whose training vertices are spread evenly: of a multi-label graph all are one.
+std::int32_t balanced_classes(const Graph& graph) { return graph.is_multilabel() ? 1 : graph.num_classes; }
+
+/// The label of each vertex: its balanced class if it trains, else their number.
 std::vector<std::int32_t> labels_of(const Graph& graph) {
-  std::vector<std::int32_t> labels(at(graph.num_vertices()), graph.num_classes);
+  const std::int32_t classes = balanced_classes(graph);
+  std::vector<std::int32_t> labels(at(graph.num_vertices()), classes);
   for (const VertexId vertex : graph.train) {
     const std::int32_t label = graph.labels.empty() ? -1 : graph.labels[at(vertex)];
-    labels[at(vertex)] = label < 0 ? graph.num_classes : label;
+    labels[at(vertex)] = label < 0 ? classes : std::min(label, classes - 1);
   }
   return labels;
 }
@@ -84,7 +89,7 @@ class Partitioning {
  public:
   Partitioning(const Graph& graph, const PartitionRequest& request)
       : labels_(labels_of(graph)),
-        counts_(request.parts, graph.num_classes + 1),
+        counts_(request.parts, balanced_classes(graph) + 1),
         bytes_(request.parts, 1),
         row_bytes_(graph.num_vertices() > 0 ? graph.features.bytes() / graph.num_vertices() : 0),
         part_of_(labels_.size(), no_part),
@@ -94,7 +99,7 @@ class Partitioning {
                                static_cast<std::int64_t>(graph.indices.bytes().size());
       max_bytes_ = *request.max_load * static_cast<double>(all) / request.parts;
     }
-    for (const double count : count_labels(labels_, graph.num_classes + 1)) {
+    for (const double count : count_labels(labels_, balanced_classes(graph) + 1)) {
       inverse_shares_.push_back(count > 0 ? static_cast<double>(labels_.size()) / count : 0);
       max_counts_.push_back(request.max_load ? std::ceil(*request.max_load * count / request.parts)
                                              : std::numeric_limits<double>::infinity());

@@ -23,10 +23,12 @@ double label_imbalance(const Graph& graph, const PartOf& part_of, int parts) {
   if (graph.labels.empty()) {
     return 1;
   }
-  std::vector<Counts> by_class(at(graph.num_classes), Counts(at(parts), 0));
+  // Of a multi-label graph all training vertices count as one class, as in gnn_aware partitions.
+  const std::int32_t classes = graph.is_multilabel() ? 1 : graph.num_classes;
+  std::vector<Counts> by_class(at(classes), Counts(at(parts), 0));
   for (const VertexId vertex : graph.train) {
     if (const std::int32_t label = graph.labels[at(vertex)]; label >= 0) {
-      ++by_class[at(label)][at(part_of[at(vertex)])];
+      ++by_class[at(std::min(label, classes - 1))][at(part_of[at(vertex)])];
     }
   }
   std::int64_t largest = 0;

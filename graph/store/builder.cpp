@@ -24,6 +24,7 @@ struct GraphMemory {
   std::vector<float> features;
   std::vector<std::uint16_t> narrow_features;
   std::vector<std::int32_t> labels;
+  std::vector<std::uint8_t> label_sets;
   std::vector<VertexId> train, valid, test;
 };
 
@@ -33,6 +34,10 @@ void check_sizes(const GraphParts& parts) {
   }
   if (!parts.labels.empty() && parts.labels.size() != at(parts.num_vertices)) {
     throw base::InputError(parts.name + ": labels", "must have one element per vertex");
+  }
+  if (!parts.label_sets.empty() &&
+      (parts.num_classes <= 0 || parts.label_sets.size() % at(parts.num_classes) != 0)) {
+    throw base::InputError(parts.name + ": label_sets", "must have num_classes elements per set");
   }
 }
 
@@ -51,6 +56,14 @@ Features features_of(GraphMemory& memory, const GraphParts& parts) {
     features.data = reinterpret_cast<const std::byte*>(memory.narrow_features.data());
   }
   return features;
+}
+
+std::int32_t num_classes_of(const GraphMemory& memory, std::int32_t of_sets) {
+  if (memory.labels.empty()) {
+    return 0;
+  }
+  return memory.label_sets.empty() ? 1 + *std::max_element(memory.labels.begin(), memory.labels.end())
+                                   : of_sets;
 }
 
 }  // namespace
@@ -75,6 +88,7 @@ Graph make_graph(GraphParts parts) {
   memory->edge_weights.resize(parts.weighted ? memory->indices.size() : 0);
   memory->features = std::move(parts.features);
   memory->labels = std::move(parts.labels);
+  memory->label_sets = std::move(parts.label_sets);
   memory->train = std::move(parts.train);
   memory->valid = std::move(parts.valid);
   memory->test = std::move(parts.test);
@@ -86,8 +100,8 @@ Graph make_graph(GraphParts parts) {
   graph.edge_weights = memory->edge_weights;
   graph.features = features_of(*memory, parts);
   graph.labels = memory->labels;
-  graph.num_classes =
-      graph.labels.empty() ? 0 : 1 + *std::max_element(graph.labels.begin(), graph.labels.end());
+  graph.label_sets = memory->label_sets;
+  graph.num_classes = num_classes_of(*memory, parts.num_classes);
   graph.train = memory->train;
   graph.valid = memory->valid;
   graph.test = memory->test;

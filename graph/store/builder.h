@@ -19,7 +19,9 @@ struct GraphParts {
   std::vector<float> features;
   std::int64_t feature_columns = 0;
   FeatureType feature_type = FeatureType::fp32;  ///< the graph's type; others round to nearest even
-  std::vector<std::int32_t> labels;              ///< num_vertices, or empty; classes are 0 … largest label
+  std::vector<std::int32_t> labels;              ///< num_vertices, or empty; as in Graph
+  std::vector<std::uint8_t> label_sets{};        ///< of a multi-label graph
+  std::int32_t num_classes = 0;                  ///< of label_sets; else classes are 0 … largest label
   std::vector<VertexId> train, valid, test;
 };
 

@@ -24,6 +24,7 @@ class NpyStream {
 
   const std::string& where() const { return where_; }
   const std::vector<std::int64_t>& shape() const { return header_.shape; }
+  std::string shape_text() const { return header_.shape_text(); }
   DType type() const { return header_.type; }
   std::int64_t elements() const { return header_.elements(); }
   /// The first and the second extent; 1 for an extent that the shape lacks.

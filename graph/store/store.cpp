@@ -147,6 +147,9 @@ StoreMeta meta_of(const Graph& graph) {
   StoreMeta meta{graph.name, graph.num_vertices(), graph.num_edges(), graph.num_classes, 0, {}, {}};
   meta.provenance.made_by = "write_store";
   meta.edge_weights = !graph.edge_weights.empty();
+  if (graph.is_multilabel()) {
+    meta.label_sets = graph.num_label_values();
+  }
   if (graph.features.any()) {
     meta.feature_columns = graph.features.columns;
     meta.feature_type = graph.features.type;
@@ -205,6 +208,12 @@ std::int64_t StoreWriter::write_edges(CscRequest request, const EdgeStream& edge
   return num_edges;
 }
 
+void StoreWriter::write_label_sets(std::span<const std::uint8_t> sets, std::int64_t num_classes) const {
+  NpyWriter writer(path_of("label_sets.npy"), DType::uint8, num_classes);
+  writer.write(sets);
+  writer.finish();
+}
+
 void StoreWriter::commit(const StoreMeta& meta) {
   base::write_document(path_of("meta.json"), meta);
   directory_.commit();
@@ -225,6 +234,9 @@ void write_store(const Graph& graph, const std::filesystem::path& directory, con
   }
   if (graph.num_classes > 0) {
     writer.write_array("labels.npy", DType::int32, graph.labels);
+  }
+  if (graph.is_multilabel()) {
+    writer.write_label_sets(graph.label_sets, graph.num_classes);
   }
   writer.write_array("train.npy", DType::int64, graph.train);
   writer.write_array("valid.npy", DType::int64, graph.valid);

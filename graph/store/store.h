@@ -26,6 +26,8 @@
 ///     features_columns.npy   <i4 (entries), ascending in each row
 ///     features_values.npy    <f4, <f2 or <V2 (entries), unless all values are 1
 ///     labels.npy     <i4 (vertices), if there are classes; -1 for unknown
+///     label_sets.npy     |u1 (label_sets, num_classes), if vertices may have several classes: labels.npy has
+///                    rows of it, whose elements are 1 for the classes of the set and 0 for the others
 ///     train.npy, valid.npy, test.npy   <i8, ascending vertex ids; may be empty
 ///     original_ids.npy   <i8 (vertices), if an import renumbered the vertices: the ids in the input data
 ///     parts.npy      <i8 (parts + 1), if vertices are ordered by part: the first vertex of each part and,
@@ -97,6 +99,7 @@ struct StoreMeta {
   VertexOrder order = VertexOrder::none;        ///< the order that an import applied
   std::optional<SparseMeta> sparse_features{};  ///< absent if the features are dense
   std::optional<PartsMeta> parts{};             ///< absent if vertices are not ordered by part
+  std::optional<std::int64_t> label_sets{};     ///< of label_sets.npy; absent if each vertex has one class
   int version = 2;                              ///< from "schema"; not in the field table
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -104,6 +107,7 @@ struct StoreMeta {
     f.required("num_vertices", self.num_vertices, base::Range{0, 0x1p40});
     f.required("num_edges", self.num_edges, base::non_negative);
     f.required("num_classes", self.num_classes, base::non_negative);
+    f("label_sets", self.label_sets, base::Range{1, 0x1p31});
     f.required("feature_columns", self.feature_columns, base::non_negative);
     f("feature_type", self.feature_type);
     f("sparse_features", self.sparse_features);
@@ -155,6 +159,8 @@ class StoreWriter {
   /// directly in the memory-mapped files; intermediate data beyond the memory go to this directory. Returns
   /// the number of edges.
   std::int64_t write_edges(CscRequest request, const EdgeStream& edges, const base::Progress& progress) const;
+  /// Writes label_sets.npy.
+  void write_label_sets(std::span<const std::uint8_t> sets, std::int64_t num_classes) const;
   void commit(const StoreMeta& meta);
 
  private:

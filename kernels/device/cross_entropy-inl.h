@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/device/cross_entropy.h"
+#include "kernels/device/label_sets_loss.h"
 
 // Also compiled by nvcc as C++17.
 
@@ -92,9 +93,85 @@ struct LogitGradient {
   }
 };
 
+/// The share of one thread of a row with a label set: the sum of its classes' losses, and how many of them
+/// are not predicted as they should be.
+struct PartOfSet {
+  double loss;
+  std::int64_t wrong;
+};
+
+/// Index i is thread i % lanes of row i / lanes.
+struct ReduceSetLosses {
+  StepOutputs outputs;
+  const StepState* state;  ///< null: as many seeds as rows
+  PartOfSet* parts;
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t seed = i / lanes_of_row;
+    PartOfSet part{0, 0};
+    if (seed < (state == nullptr ? outputs.seeds : state->seeds)) {  // padding has no labels
+      const float* row = outputs.logits + seed * outputs.classes;
+      const std::uint8_t* set = outputs.label_sets + outputs.labels[seed] * outputs.classes;
+      for (std::int64_t c = i % lanes_of_row; c < outputs.classes; c += lanes_of_row) {
+        part.loss += static_cast<double>(binary_cross_entropy(row[c], set[c]));
+        part.wrong += is_predicted_as(row[c], set[c]) ? 0 : 1;
+      }
+    }
+    parts[i] = part;
+  }
+};
+
+/// Index i is class i % classes of seed i / classes; the first class adds the seed's metrics.
+template <class Atomics>
+struct SetGradient {
+  StepOutputs outputs;
+  const PartOfSet* parts;
+  float* gradient;
+  MetricSums known_sums;
+  const StepState* state;  ///< null: known_sums, and as many seeds as rows
+
+  constexpr void operator()(std::int64_t i) const {
+    const std::int64_t seed = i / outputs.classes;
+    const std::int64_t seeds = state == nullptr ? outputs.seeds : state->seeds;
+    if (seed >= seeds) {
+      gradient[i] = 0;
+      return;
+    }
+    const std::int64_t c = i - seed * outputs.classes;
+    const std::uint8_t target = outputs.label_sets[outputs.labels[seed] * outputs.classes + c];
+    gradient[i] = binary_cross_entropy_gradient(outputs.logits[i], target) /
+                  (static_cast<float>(seeds) * static_cast<float>(outputs.classes));
+    if (c == 0) {
+      const MetricSums sums = state == nullptr ? known_sums : state->sums;
+      PartOfSet row = parts[seed * lanes_of_row];
+      for (std::int64_t lane = 1; lane < lanes_of_row; ++lane) {
+        row.loss += parts[seed * lanes_of_row + lane].loss;
+        row.wrong += parts[seed * lanes_of_row + lane].wrong;
+      }
+      sums.losses[seed] += row.loss / static_cast<double>(outputs.classes);
+      if (row.wrong == 0) {
+        Atomics::add(sums.correct, std::int64_t{1});
+      }
+    }
+  }
+};
+
+template <class Executor>
+void set_loss_of(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums,
+                 const StepState* state) {
+  const auto parts = make_array<PartOfSet>(executor, outputs.seeds * lanes_of_row);
+  executor.for_each(parts.count, ReduceSetLosses{outputs, state, parts.data});
+  executor.for_each(outputs.seeds * outputs.classes,
+                    SetGradient<typename Executor::Atomics>{outputs, parts.data, gradient, sums, state});
+}
+
 template <class Executor>
 void cross_entropy_of(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums,
                       const StepState* state) {
+  if (outputs.label_sets != nullptr) {
+    set_loss_of(executor, outputs, gradient, sums, state);
+    return;
+  }
   const auto parts = make_array<PartOfRow>(executor, outputs.seeds * lanes_of_row);
   executor.for_each(parts.count, ReduceLogits{outputs, parts.data});
   executor.for_each(outputs.seeds * outputs.classes,

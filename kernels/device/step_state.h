@@ -10,8 +10,8 @@ namespace gnomon::kernels::device {
 
 /// Sums of training metrics in device memory.
 struct MetricSums {
-  double* losses = nullptr;         ///< cross-entropy, summed by the seed's position in its mini-batch
-  std::int64_t* correct = nullptr;  ///< number of seeds whose largest logit is that of their label
+  double* losses = nullptr;         ///< summed by the seed's position in its mini-batch
+  std::int64_t* correct = nullptr;  ///< number of correctly predicted seeds
 };
 
 /// What differs from one training step to the next where the launches of a step are recorded once and

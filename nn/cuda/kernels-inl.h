@@ -30,14 +30,14 @@ at::Tensor cuda_relu_dropout_gradient(float scale, const at::Tensor& out, const 
   return device_relu_dropout_gradient(Launches(), scale, out, gradient);
 }
 
-at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& losses,
+at::Tensor cuda_cross_entropy(const at::Tensor& logits, const StepTargets& targets, const at::Tensor& losses,
                               const at::Tensor& correct) {
-  return device_cross_entropy(Launches(), logits, labels, losses, correct);
+  return device_cross_entropy(Launches(), logits, targets, losses, correct);
 }
 
-at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
+at::Tensor cuda_cross_entropy(const at::Tensor& logits, const StepTargets& targets,
                               const kernels::device::StepState* state) {
-  return device_cross_entropy(Launches(), logits, labels, state);
+  return device_cross_entropy(Launches(), logits, targets, state);
 }
 
 void cuda_copy_padded(const std::vector<kernels::device::PaddedCopy>& copies,

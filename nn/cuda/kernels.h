@@ -12,6 +12,7 @@
 #include "nn/graphs/launch_graph.h"
 #include "nn/sparse/sparse_kernels.h"
 #include "nn/sparse/stored_features.h"
+#include "nn/step_targets.h"
 
 /// Operations on CUDA tensors. They run on the current stream of the tensors' device and do not synchronise.
 /// In a build whose LibTorch has no CUDA libraries or cannot load them, every function but why_no_cuda throws
@@ -29,13 +30,13 @@ at::Tensor cuda_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout(const kernels::DropoutRule& rule, const at::Tensor& x);
 at::Tensor cuda_relu_dropout_gradient(float scale, const at::Tensor& out, const at::Tensor& gradient);
 
-/// Returns the gradient of the mean cross-entropy with respect to the logits, and adds the step's metrics to
-/// the sums (kernels/device/cross_entropy.h). logits (seeds, classes) are contiguous fp32, labels contiguous
-/// int64, losses fp64 of at least as many elements as there are seeds, correct one int64.
-at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& losses,
+/// Returns the gradient of the mean loss with respect to the logits, and adds the step's metrics to the sums
+/// (kernels/device/cross_entropy.h). logits (seeds, classes) are contiguous fp32, losses fp64 of at least as
+/// many elements as there are seeds, correct one int64.
+at::Tensor cuda_cross_entropy(const at::Tensor& logits, const StepTargets& targets, const at::Tensor& losses,
                               const at::Tensor& correct);
 /// Padded-batch variant of the above; `state` is in the GPU's memory.
-at::Tensor cuda_cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
+at::Tensor cuda_cross_entropy(const at::Tensor& logits, const StepTargets& targets,
                               const kernels::device::StepState* state);
 
 /// copy_padded (kernels/device/padding.h) on the GPU of the tensor `state`, which holds a StepState.

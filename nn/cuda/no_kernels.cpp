@@ -14,10 +14,10 @@ const SparseKernels& cuda_sparse_kernels() { throw_no_cuda(); }
 at::Tensor cuda_dropout(const kernels::DropoutRule&, const at::Tensor&) { throw_no_cuda(); }
 at::Tensor cuda_relu_dropout(const kernels::DropoutRule&, const at::Tensor&) { throw_no_cuda(); }
 at::Tensor cuda_relu_dropout_gradient(float, const at::Tensor&, const at::Tensor&) { throw_no_cuda(); }
-at::Tensor cuda_cross_entropy(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) {
+at::Tensor cuda_cross_entropy(const at::Tensor&, const StepTargets&, const at::Tensor&, const at::Tensor&) {
   throw_no_cuda();
 }
-at::Tensor cuda_cross_entropy(const at::Tensor&, const at::Tensor&, const kernels::device::StepState*) {
+at::Tensor cuda_cross_entropy(const at::Tensor&, const StepTargets&, const kernels::device::StepState*) {
   throw_no_cuda();
 }
 void cuda_copy_padded(const std::vector<kernels::device::PaddedCopy>&, const kernels::device::StepState&,

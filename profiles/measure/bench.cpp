@@ -37,20 +37,22 @@ Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
              const runtime::DeviceOptions& device, plan::Reuse reuse)
     : job_(job),
       plan_(bench_plan(max_workers, reuse)),
-      learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device)),
+      learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device),
+               nn::label_sets_of(graph, runtime::tensor_device(device))),
       devices_(std::min(2, device.devices)),
       prepares_apart_(plan::has_link(device.kind) && plan::runs_on_cores(device.kind)),
       executes_graphs_(plan::abilities_of(device.kind).recorded_steps && job.norm != plan::Norm::batch),
-      second_learner_(devices_ == 1
-                          ? nullptr
-                          : std::make_unique<nn::Learner>(job, graph.features.columns, graph.num_classes,
-                                                          runtime::tensor_device(device))),
+      second_learner_(devices_ == 1 ? nullptr
+                                    : std::make_unique<nn::Learner>(
+                                          job, graph.features.columns, graph.num_classes,
+                                          runtime::tensor_device(device),
+                                          nn::label_sets_of(graph, runtime::tensor_device(device)))),
       history_(mapped_history(plan_, job, graph.num_vertices())),
       stages_(
           runtime::graph_of_stages(graph, plan_), runtime::job_of_stages(job, plan_), plan_,
           [this](const nn::TensorBatch& data, std::int64_t batch, int number) { learn(data, batch, number); },
           device) {
-  stages_.hold_model(learner_.weight_bytes());
+  stages_.hold_model(learner_.weight_bytes() + learner_.label_set_bytes());
 }
 
 void Bench::learn(const nn::TensorBatch& data, std::int64_t batch, int device) {

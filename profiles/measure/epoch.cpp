@@ -60,8 +60,7 @@ MeasuredEpoch measure_epoch(const graph::Graph& whole, const plan::Job& asked, c
   const auto graph = plan.bias > 1 ? runtime::biased_graph(whole, plan, asked.weighted) : whole;
   plan::check_executed(plan, plan::abilities_of(options.device.kind), "plan \"" + plan.name + "\"");
   runtime::check_graphs(plan, job);
-  runtime::Replicas replicas(job, graph.features.columns, graph.num_classes,
-                             runtime::tensor_device(options.device),
+  runtime::Replicas replicas(job, graph, runtime::tensor_device(options.device),
                              schedule::averages_gradients(plan) ? plan.devices : 1);
   auto history = mapped_history(plan, job, graph.num_vertices());
   std::int64_t trained = 0;

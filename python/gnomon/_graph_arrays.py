@@ -78,24 +78,46 @@ def mask_of(ids: Any, num_nodes: int, where: str) -> np.ndarray:
     return mask
 
 
-def classes_of(labels: np.ndarray, count: int, where: str) -> np.ndarray:
+def labels_of(labels: np.ndarray, count: int, where: str) -> np.ndarray:
     """Return one class for each node as int64, -1 where it is unknown (-1 or NaN).
+
+    Labels of several classes per node (nodes, classes), 0 or 1, are returned as fp32, -1 in rows that are unknown.
 
     Raises
     ------
     gnomon.InvalidInput
-        If the labels are not classes; names ``where``.
+        If the labels are neither; names ``where``.
     """
-    import numpy as np
-
+    if labels.dtype.kind not in "biuf":
+        raise InvalidInput(f"{where}: must be numbers, not {labels.dtype}")
+    if labels.ndim == 2 and len(labels) == count and labels.shape[1] > 1:
+        return _label_sets_of(labels, where)
     if labels.size != count or labels.shape[:1] != (count,):
         raise InvalidInput(
-            f"{where}: must be one class for each of {count} nodes, not of shape {labels.shape};"
-            " several labels per node are not supported"
+            f"{where}: must be one class for each of {count} nodes, or of the shape ({count}, classes),"
+            f" not of shape {labels.shape}"
         )
-    flat = labels.reshape(-1)
-    if flat.dtype.kind not in "biuf":
-        raise InvalidInput(f"{where}: must be numbers, not {flat.dtype}")
+    return _classes_of(labels.reshape(-1), where)
+
+
+def _label_sets_of(labels: np.ndarray, where: str) -> np.ndarray:
+    import numpy as np
+
+    sets = labels.astype(np.float32)
+    sets[(np.isnan(sets) | (sets == -1)).all(axis=1)] = -1
+    wrong = (sets != 0) & (sets != 1) & ~(sets == -1).all(axis=1)[:, None]
+    if wrong.any():
+        node, column = np.unravel_index(wrong.argmax(), wrong.shape)
+        raise InvalidInput(
+            f"{where}: {sets[node, column]} of node {node} for class {column} must be 1 if the node has the class and 0"
+            " if not, or the whole row -1 or NaN for unknown"
+        )
+    return sets
+
+
+def _classes_of(flat: np.ndarray, where: str) -> np.ndarray:
+    import numpy as np
+
     if flat.dtype.kind == "b":
         return flat.astype(np.int64)
     if flat.dtype.kind == "f":

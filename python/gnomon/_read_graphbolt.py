@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnomon._graph_arrays import GraphArrays, classes_of, mask_of, two_dimensional
+from gnomon._graph_arrays import GraphArrays, labels_of, mask_of, two_dimensional
 from gnomon._library import InvalidInput
 from gnomon._read_pyg import array_of
 
@@ -92,7 +92,8 @@ def _read_task(
     task = next((each for each in tasks if each.get("name") == "node_classification"), None)
     if task is None:
         return None, {}
-    labels, masks = np.full(count, -1, dtype=np.int64), {}
+    labels: np.ndarray | None = None
+    masks: dict[str, np.ndarray] = {}
     for split, key in (("train", "train_set"), ("valid", "validation_set"), ("test", "test_set")):
         masks[split] = np.zeros(count, dtype=bool)
         for part in task.get(key) or []:
@@ -100,5 +101,11 @@ def _read_task(
             seeds = arrays["seeds"] if "seeds" in arrays else arrays["seed_nodes"]
             masks[split] |= mask_of(seeds, count, f"{metadata}: {key}: seeds")
             if "labels" in arrays:
-                labels[seeds] = classes_of(arrays["labels"], len(seeds), f"{metadata}: {key}: labels")
+                where = f"{metadata}: {key}: labels"
+                found = labels_of(arrays["labels"], len(seeds), where)
+                if labels is None:
+                    labels = np.full((count, *found.shape[1:]), -1, dtype=found.dtype)
+                if labels.shape[1:] != found.shape[1:]:
+                    raise InvalidInput(f"{where}: must have as many columns as those of the other sets")
+                labels[seeds] = found
     return labels, masks

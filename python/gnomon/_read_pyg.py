@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gnomon._graph_arrays import MASKS, GraphArrays, classes_of, mask_of, two_dimensional
+from gnomon._graph_arrays import MASKS, GraphArrays, labels_of, mask_of, two_dimensional
 from gnomon._library import InvalidInput
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def read_data(source: Any, takes_weights: bool) -> GraphArrays:
         num_nodes=count,
         edge_index=edge_index,
         features=two_dimensional(_array(data, "x")),
-        labels=None if labels is None else classes_of(labels, count, "source.y"),
+        labels=None if labels is None else labels_of(labels, count, "source.y"),
         edge_weight=weight,
         masks=masks,
         notes=_notes_on(data, read),

@@ -69,8 +69,8 @@ class Store:
     ----------
     name : str
     num_nodes, num_edges, num_features, num_classes : int
-    is_weighted, has_sparse_features : bool
-        Whether edges have weights; whether features are stored in sparse form.
+    is_weighted, has_sparse_features, is_multilabel : bool
+        Whether edges have weights; whether features are stored in sparse form; whether nodes may have several classes.
 
     Raises
     ------
@@ -90,6 +90,7 @@ class Store:
         self.num_classes: int = meta["num_classes"]
         self.is_weighted: bool = meta.get("edge_weights", False)
         self.has_sparse_features: bool = meta.get("sparse_features") is not None
+        self.is_multilabel: bool = meta.get("label_sets") is not None
 
     def graph(self, weighted: bool = False) -> Graph:
         """The structure, made once; ``weighted`` draws neighbours by the store's edge weights."""
@@ -185,8 +186,31 @@ class Store:
 
     @property
     def labels(self) -> np.ndarray:
-        """The labels, int32; -1 for unknown."""
+        """The labels, int32; -1 for unknown. Of a multi-label store they are rows of :attr:`label_sets`."""
         return self._array("labels")
+
+    @property
+    def label_sets(self) -> np.ndarray:
+        """The distinct sets of classes of a multi-label store, sets x classes, uint8: 1 for the classes of the set."""
+        return self._array("label_sets")
+
+    def label_tensor(self) -> Any:
+        """Return ``y`` of all nodes in memory: classes, int64, or of a multi-label store (nodes, classes), fp32.
+
+        Unknown labels are -1, in a multi-label store rows of NaN.
+        """
+        import numpy as np
+        import torch
+
+        labels = torch.from_numpy(self.labels.astype(np.int64))
+        return self.target_rows()[labels] if self.is_multilabel else labels
+
+    def target_rows(self) -> Any:
+        """Return the label sets as an fp32 tensor with a last row of NaN, which is that of the label -1."""
+        import numpy as np
+        import torch
+
+        return torch.from_numpy(np.vstack([self.label_sets, np.full(self.num_classes, np.nan)]).astype(np.float32))
 
     def split(self, name: str) -> np.ndarray:
         """The nodes of the split ``"train"``, ``"valid"`` or ``"test"``, ascending."""
@@ -207,7 +231,7 @@ class Store:
         if self.num_features > 0:
             data.x = self._dense_features() if self.has_sparse_features else self.feature_tensor().clone()
         if self.num_classes > 0:
-            data.y = torch.from_numpy(self.labels.astype(np.int64))
+            data.y = self.label_tensor()
         if self.is_weighted:
             data.edge_weight = torch.from_numpy(np.array(self.edge_weights))
         for split, name in (("train", "train_mask"), ("valid", "val_mask"), ("test", "test_mask")):

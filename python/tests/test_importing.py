@@ -15,6 +15,7 @@ import gnomon
 from conftest import random_data
 from gnomon import InvalidInput
 from gnomon._program import run
+from gnomon.pyg import NeighborLoader
 
 try:
     run("catalog")
@@ -139,6 +140,19 @@ def test_graphbolt(tmp_path, edges_format):
         gnomon.import_graph(tmp_path / "bolt", tmp_path / "other")
 
 
+def test_graphbolt_with_several_classes_per_node(tmp_path):
+    pytest.importorskip("yaml")
+    data = labelled_data()
+    data.y = (torch.rand(200, 4, generator=torch.Generator().manual_seed(2)) < 0.5).float()
+    write_graphbolt(tmp_path / "bolt", data, "numpy")
+    store = gnomon.import_graph(tmp_path / "bolt", tmp_path / "store")
+    seeds = data.train_mask | data.val_mask | data.test_mask
+    assert store.is_multilabel and torch.equal(store.to_data().y[seeds], data.y[seeds])
+    np.save(tmp_path / "bolt" / "val_labels.npy", data.y[data.val_mask, :3].numpy())
+    with pytest.raises(InvalidInput, match="validation_set: labels: must have as many columns"):
+        gnomon.import_graph(tmp_path / "bolt", tmp_path / "other")
+
+
 def without_split(data):
     for split in ("train", "val", "test"):
         del data[f"{split}_mask"]
@@ -219,7 +233,8 @@ def test_ignored_attributes_are_reported(tmp_path):
         (torch.arange(200) - 2, "-2 of node 0"),
         (torch.arange(200.0).index_fill(0, torch.tensor([7]), float("inf")), "inf of node 7"),
         (torch.arange(200) * 1_000_000, "2000000 of node 2"),
-        (torch.zeros(200, 3), "several labels per node"),
+        (torch.full((200, 3), 2), "2.0 of node 0 for class 0"),
+        (torch.zeros(200, 3).index_fill(1, torch.tensor([1]), float("nan")), "nan of node 0 for class 1"),
         (torch.zeros(100, 2), "200 nodes"),
         (torch.zeros(200, dtype=torch.complex64), "complex64"),
     ],
@@ -243,6 +258,23 @@ def test_unknown_labels(tmp_path, unknown, shape):
     assert torch.equal(gnomon.import_graph(data, tmp_path / "store").to_data().y, classes)
 
 
+@pytest.mark.parametrize("unknown", [-1, float("nan")])
+def test_several_classes_per_node(tmp_path, unknown):
+    data = labelled_data()
+    data.y = (torch.rand(200, 5, generator=torch.Generator().manual_seed(3)) < 0.3).float()
+    data.y[3] = unknown
+    data.train_mask[3], data.val_mask[3], data.test_mask[3] = False, False, False
+    store = gnomon.import_graph(data, tmp_path / "store")
+    assert store.is_multilabel and store.num_classes == 5
+    expected = data.y.clone()
+    expected[3] = float("nan")
+    assert torch.equal(store.to_data().y.nan_to_num(-1), expected.nan_to_num(-1))
+    assert len(store.label_sets) == len(data.y[torch.arange(200) != 3].unique(dim=0))
+    for batch in NeighborLoader(store, [4], batch_size=30, num_workers=1):
+        assert batch.y.dtype == torch.float32
+        assert torch.equal(batch.y.nan_to_num(-1), expected[batch.n_id].nan_to_num(-1))
+
+
 def test_generated_graphs(tmp_path):
     store = gnomon.generate("sbm", tmp_path / "store", vertices=np.int64(500), classes=4, seed=3)
     assert store.num_nodes == 500 and store.num_classes == 4 and store.to_data().train_mask.any()
@@ -254,7 +286,7 @@ def test_wrong_input(tmp_path):
         (HeteroData(), "source"),
         (Data(x=torch.zeros(2, 2)), "source"),
         ([random_data(5, 5), random_data(5, 5)], "source"),
-        (Data(edge_index=torch.zeros(2, 1).long(), y=torch.zeros(3, 2), num_nodes=3), "source"),
+        (Data(edge_index=torch.zeros(2, 1).long(), y=torch.zeros(2, 2), num_nodes=3), "source"),
     ):
         with pytest.raises(InvalidInput, match=named):
             gnomon.import_graph(source, tmp_path / "store")

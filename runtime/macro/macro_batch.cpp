@@ -48,6 +48,7 @@ PlacedGraph place_locally(const graph::Graph& whole, const std::shared_ptr<const
   local.features = arrays->features.view(std::ssize(arrays->vertices));
   local.labels = storage->labels;
   local.num_classes = whole.num_classes;
+  local.label_sets = whole.label_sets;
   local.train = storage->train;
   local.whole_degrees = arrays->whole_degrees;
   local.storage = storage;

@@ -169,11 +169,15 @@ void readably(const std::filesystem::path& path, Read read) {
 
 GraphMark mark_of(const graph::Graph& graph) {
   GraphMark mark{graph.num_vertices(),    graph.num_edges(),       graph.features.columns, graph.num_classes,
-                 std::ssize(graph.train), std::ssize(graph.valid), std::ssize(graph.test), 0};
+                 std::ssize(graph.train), std::ssize(graph.valid), std::ssize(graph.test), 0,
+                 graph.is_multilabel()};
   mix_sample(graph.indptr, mark.sample);
   graph.indices.visit([&](auto ids) { mix_sample(ids, mark.sample); });
   mix_sample(std::as_bytes(graph.edge_weights), mark.sample);
   mix_sample(graph.labels, mark.sample);
+  if (graph.is_multilabel()) {
+    mix_sample(graph.label_sets, mark.sample);
+  }
   mix_sample(graph.train, mark.sample);
   mix_sample(graph.features.data_bytes(), mark.sample);
   mix_sample(graph.features.entry_columns, mark.sample);

@@ -22,6 +22,7 @@ struct GraphMark {
   std::int64_t vertices = 0, edges = 0, columns = 0, classes = 0;
   std::int64_t train = 0, valid = 0, test = 0;
   std::uint64_t sample = 0;
+  bool multilabel = false;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -33,6 +34,7 @@ struct GraphMark {
     f.required("valid", self.valid);
     f.required("test", self.test);
     f.required("sample", self.sample);
+    f("multilabel", self.multilabel);
   }
   bool operator==(const GraphMark&) const = default;
 };

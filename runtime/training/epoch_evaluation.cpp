@@ -43,7 +43,7 @@ at::Tensor EpochEvaluation::infer(const nn::Model& model, std::span<const graph:
 MetricValues EpochEvaluation::measure(const at::Tensor& logits,
                                       std::span<const graph::VertexId> vertices) const {
   const auto& metrics = options_.job.metrics;
-  return with_names(metrics, nn::measure(metrics, logits, graph_.labels, vertices));
+  return with_names(metrics, nn::measure(metrics, logits, graph_, vertices));
 }
 
 void EpochEvaluation::evaluate(const nn::Model& model, EpochReport& report) const {
@@ -52,7 +52,7 @@ void EpochEvaluation::evaluate(const nn::Model& model, EpochReport& report) cons
   report.valid_metrics = undefined_metrics(options_.job.metrics);
   if (is_due(report.epoch)) {
     const auto logits = infer(model, graph_.valid);
-    const auto [accuracy, loss] = nn::score(logits, graph_.labels, graph_.valid);
+    const auto [accuracy, loss] = nn::score(logits, graph_, graph_.valid);
     report.valid_accuracy = accuracy;
     report.valid_loss = loss;
     report.valid_metrics = measure(logits, graph_.valid);
@@ -74,10 +74,10 @@ void EpochEvaluation::test(const nn::Model& model, const std::vector<at::Tensor>
   const auto restore = std::shared_ptr<void>(nullptr, [&](void*) { nn::copy_values(last_weights, weights); });
   auto logits = infer(model, options_.predict ? std::span<const graph::VertexId>() : graph_.test);
   if (options_.predict) {
-    report.predictions = nn::predicted_classes(logits);
+    report.predictions = nn::predicted_classes(logits, graph_.is_multilabel());
     logits = nn::rows_of_vertices(logits, graph_.test);
   }
-  report.test_accuracy = nn::score(logits, graph_.labels, graph_.test).accuracy;
+  report.test_accuracy = nn::score(logits, graph_, graph_.test).accuracy;
   report.test_metrics = measure(logits, graph_.test);
 }
 

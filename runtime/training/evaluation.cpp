@@ -31,7 +31,14 @@ void check_graph(const graph::Graph& graph, const RunState& run) {
   if (graph.features.columns != run.graph.columns) {
     refuse("feature columns", graph.features.columns, run.graph.columns);
   }
-  if (graph.num_classes > run.graph.classes) {
+  if (!graph.labels.empty() && graph.is_multilabel() != run.graph.multilabel) {
+    throw base::InputError(graph.name + ": labels",
+                           run.graph.multilabel ? "are one class per vertex; the run's are sets of classes"
+                                                : "are sets of classes; the run's are one class per vertex");
+  }
+  const bool has_others =
+      run.graph.multilabel && !graph.labels.empty() && graph.num_classes != run.graph.classes;
+  if (graph.num_classes > run.graph.classes || has_others) {
     refuse("classes", graph.num_classes, run.graph.classes);
   }
 }
@@ -67,9 +74,9 @@ SplitEvaluation evaluate_split(const graph::Graph& graph, const at::Tensor& logi
                         std::numeric_limits<double>::quiet_NaN(), undefined_metrics(metrics)};
   if (!graph.labels.empty()) {
     const auto rows = nn::rows_of_vertices(logits, vertices);
-    split.loss = nn::score(rows, graph.labels, vertices).loss;
+    split.loss = nn::score(rows, graph, vertices).loss;
     split.majority = nn::majority_accuracy(graph.labels, graph.train, vertices);
-    split.metrics = with_names(metrics, nn::measure(metrics, rows, graph.labels, vertices));
+    split.metrics = with_names(metrics, nn::measure(metrics, rows, graph, vertices));
   }
   return split;
 }
@@ -111,7 +118,7 @@ Evaluation evaluate(const graph::Graph& graph, const EvaluationOptions& options)
                         evaluate_split(graph, logits, metrics, graph.valid),
                         evaluate_split(graph, logits, metrics, graph.test),
                         {}};
-  evaluation.predictions = nn::predicted_classes(logits);
+  evaluation.predictions = nn::predicted_classes(logits, run.graph.multilabel);
   return evaluation;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/progress.h"
 #include "graph/graph.h"
+#include "nn/predicted_classes.h"
 #include "plan/job.h"
 #include "runtime/device_options.h"
 #include "runtime/training/metric_values.h"
@@ -37,7 +38,7 @@ struct Evaluation {
   plan::Job job;
   std::int64_t best_epoch = 0;  ///< of the run, counted from 0
   SplitEvaluation train, valid, test;
-  std::vector<std::int32_t> predictions;  ///< the class of each vertex
+  nn::PredictedClasses predictions;  ///< of each vertex
 };
 
 /// Evaluates a run's model on a graph, that of the run or another, by layer-wise inference with all

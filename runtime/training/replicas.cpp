@@ -4,11 +4,11 @@
 
 namespace gnomon::runtime {
 
-Replicas::Replicas(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device,
-                   int devices)
+Replicas::Replicas(const plan::Job& job, const graph::Graph& graph, at::Device device, int devices)
     : pending_(static_cast<std::size_t>(devices)) {
   for (int i = 0; i < devices; ++i) {
-    learners_.push_back(std::make_unique<nn::Learner>(job, columns, classes, device));
+    learners_.push_back(std::make_unique<nn::Learner>(job, graph.features.columns, graph.num_classes, device,
+                                                      nn::label_sets_of(graph, device)));
   }
 }
 
@@ -21,7 +21,8 @@ Replicas::~Replicas() {
 
 std::int64_t Replicas::kept_bytes(bool has_stepped) const {
   constexpr std::int64_t with_moments = 3;  // Adam's two, of each weight
-  return (devices() > 1 || has_stepped ? with_moments : 1) * first().weight_bytes();
+  return (devices() > 1 || has_stepped ? with_moments : 1) * first().weight_bytes() +
+         first().label_set_bytes();
 }
 
 void Replicas::spread() {

@@ -22,7 +22,7 @@ struct TrainedBatch {
 /// which alone holds the optimiser's state, and the others copy its weights.
 class Replicas {
  public:
-  Replicas(const plan::Job& job, std::int64_t columns, std::int64_t classes, at::Device device, int devices);
+  Replicas(const plan::Job& job, const graph::Graph& graph, at::Device device, int devices);
   Replicas(const Replicas&) = delete;
   Replicas& operator=(const Replicas&) = delete;
   ~Replicas();
@@ -30,8 +30,9 @@ class Replicas {
   int devices() const { return static_cast<int>(learners_.size()); }
   nn::Learner& first() { return *learners_.front(); }
   const nn::Learner& first() const { return *learners_.front(); }
-  /// The persistent bytes of a learner on each device, beyond the allocations of training steps: the weights
-  /// and, unless the first step of a single device has yet to allocate it, the optimiser's state.
+  /// The persistent bytes of a learner on each device, beyond the allocations of training steps: the weights,
+  /// the label sets and, unless the first step of a single device has yet to allocate it, the optimiser's
+  /// state.
   std::int64_t kept_bytes(bool has_stepped) const;
   /// Copies the weights and running statistics of the first learner to all others.
   void spread();

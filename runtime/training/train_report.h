@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/predicted_classes.h"
 #include "runtime/cache/cache_use.h"
 #include "runtime/disk/block_reader.h"
 #include "runtime/reuse/reuse_report.h"
@@ -44,7 +45,7 @@ struct TrainReport {
   double test_majority = 0;
   std::int64_t best_epoch = 0;  ///< counted from 0
   /// The class that the same weights predict for each vertex; empty unless TrainOptions::predict.
-  std::vector<std::int32_t> predictions;
+  nn::PredictedClasses predictions;
   std::string weights_hash;  ///< of the final weights' bytes: equal hashes, equal bits
 };
 

@@ -87,7 +87,7 @@ Training::Training(const graph::Graph& graph, const TrainOptions& options)
     : graph_(graph),
       options_(options),
       plan_(options.replay.empty() ? options.plan : in_given_order(options.plan)),
-      replicas_(options.job, graph.features.columns, graph.num_classes, tensor_device(options.device),
+      replicas_(options.job, graph, tensor_device(options.device),
                 schedule::averages_gradients(plan_) ? plan_.devices : 1),
       stages_(
           graph_of_stages(graph, plan_), job_of_stages(options.job, plan_), plan_,

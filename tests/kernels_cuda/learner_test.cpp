@@ -118,15 +118,15 @@ TEST(CudaStepSums, ARepeatedStepCountsOnce) {
   const auto logits = at::tensor({0.F, 2.F, 1.F, 3.F, 0.F, 0.F}, gpu.dtype(at::kFloat)).view({2, 3});
   const auto labels = at::tensor({std::int64_t{1}, std::int64_t{2}}, gpu.dtype(at::kLong));
   nn::StepSums once, repeated;
-  const auto expected = once.add_cross_entropy(logits, labels);
+  const auto expected = once.add_cross_entropy(logits, {labels});
   once.end_step();
-  (void)repeated.add_cross_entropy(logits, labels);
-  EXPECT_TRUE(at::equal(repeated.add_cross_entropy(logits, labels), expected));
+  (void)repeated.add_cross_entropy(logits, {labels});
+  EXPECT_TRUE(at::equal(repeated.add_cross_entropy(logits, {labels}), expected));
   repeated.end_step();
   EXPECT_EQ(repeated.read().loss_sum, once.read().loss_sum);
   EXPECT_EQ(repeated.read().correct, once.read().correct);
   EXPECT_EQ(repeated.read().seeds, 2);
-  (void)once.add_cross_entropy(logits, labels);
+  (void)once.add_cross_entropy(logits, {labels});
   EXPECT_EQ(once.read().seeds, 4);
 }
 

@@ -191,6 +191,32 @@ TEST(StepGraphs, TakeTurnsWithStepsWithout) {
   }
 }
 
+/// On a multi-label graph, and both as the CPU trains.
+TEST(StepGraphs, TrainOnSeveralClassesPerVertex) {
+  auto job = job_of(ModelKind::sage);
+  const auto graph = test::with_label_sets(test::toy(), 4);
+  Learner on_cpu(job, graph.features.columns, graph.num_classes, at::kCPU, label_sets_of(graph, at::kCPU));
+  auto without = test::multilabel_learner_of(job);
+  auto recorded = test::multilabel_learner_of(job);
+  recorded.use_graphs(true);
+  Batches batches(job);
+  StepSums of_cpu, of_without, of_recorded;
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+    for (const auto batch : batches_of(job)) {
+      const auto host = runtime::view_of(batches.prepare(batch, epoch));
+      on_cpu.step(host, epoch, batch, of_cpu);
+      without.step(test::on_double_device(host, job), epoch, batch, of_without);
+      recorded.step(test::on_double_device(host, job), epoch, batch, of_recorded);
+    }
+  }
+  const auto expected = of_cpu.read();
+  for (const auto& found : {of_without.read(), of_recorded.read()}) {
+    EXPECT_EQ(found.seeds, expected.seeds);
+    EXPECT_NEAR(found.loss_sum, expected.loss_sum, 2e-3 * expected.loss_sum);
+    EXPECT_NEAR(static_cast<double>(found.correct), static_cast<double>(expected.correct), 16);
+  }
+}
+
 TEST(StepGraphs, RefuseBatchNormalisation) {
   auto learner = learner_of(job_of(ModelKind::sage, plan::Norm::batch), double_device());
   EXPECT_THROW(learner.use_graphs(true), c10::Error);

@@ -12,6 +12,7 @@
 #include "nn/cuda/kernels.h"
 #include "nn/learner.h"
 #include "runtime/batch/batch_tensors.h"
+#include "tests/fixtures/label_sets.h"
 #include "tests/launches/double_device.h"
 
 // Mini-batches of a small graph, on the CPU and on the double device.
@@ -86,6 +87,13 @@ class Batches {
   kernels::cpu::Sampler sampler_;
   runtime::BatchData data_;
 };
+
+/// Of toy()'s classes as sets of classes, on the double device.
+inline nn::Learner multilabel_learner_of(const plan::Job& job) {
+  const auto graph = with_label_sets(toy(), 4);
+  return nn::Learner(job, graph.features.columns, graph.num_classes, double_device(),
+                     on_double(nn::label_sets_of(graph, at::kCPU).clone()));
+}
 
 inline nn::Learner learner_of(const plan::Job& job, c10::Device device) {
   return nn::Learner(job, toy().features.columns, toy().num_classes, device);

@@ -210,16 +210,22 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
 }
 
 void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,
-                       const std::vector<std::int32_t>& classes) {
-  std::vector<std::pair<graph::VertexId, std::int32_t>> rows;
-  for (std::size_t vertex = 0; vertex < classes.size(); ++vertex) {
-    rows.emplace_back(graph.original_id(static_cast<graph::VertexId>(vertex)), classes[vertex]);
+                       const nn::PredictedClasses& predicted) {
+  std::vector<std::pair<graph::VertexId, std::size_t>> rows;
+  for (std::size_t vertex = 0; vertex < predicted.vertices(); ++vertex) {
+    rows.emplace_back(graph.original_id(static_cast<graph::VertexId>(vertex)), vertex);
   }
   std::sort(rows.begin(), rows.end());
   const graph::VertexNames names(graph.directory);
   std::string text = "vertex,class\n";
-  for (const auto& [vertex, predicted] : rows) {
-    text += names.csv_cell(vertex) + "," + std::to_string(predicted) + "\n";
+  for (const auto& [id, vertex] : rows) {
+    text += names.csv_cell(id);
+    char before = ',';
+    for (const std::int32_t predicted_class : predicted.of(vertex)) {
+      text += before + std::to_string(predicted_class);
+      before = ' ';
+    }
+    text += before == ',' ? ",\n" : "\n";
   }
   base::write_file_atomically(file, text);
 }

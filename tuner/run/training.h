@@ -12,6 +12,7 @@
 #include "base/other_load.h"
 #include "base/progress.h"
 #include "graph/graph.h"
+#include "nn/predicted_classes.h"
 #include "plan/job.h"
 #include "plan/plan.h"
 #include "runtime/training/trainer.h"
@@ -75,9 +76,10 @@ void check_training(const graph::Graph& graph, const TrainingRun& run);
 /// be resumed. A run that could not begin because of its input leaves no documents.
 TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run);
 
-/// Writes a CSV file "vertex,class" with the predicted class of each vertex, sorted by original id. Atomic.
+/// Writes a CSV file "vertex,class" with the predicted class of each vertex, sorted by original id; of a
+/// multi-label graph its classes, ascending, with blanks between them. Atomic.
 void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,
-                       const std::vector<std::int32_t>& classes);
+                       const nn::PredictedClasses& predicted);
 
 /// The document "gnomon.training/1".
 base::Json to_document(const TrainingResult& result);

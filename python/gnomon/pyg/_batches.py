@@ -39,7 +39,7 @@ def assembled(raw: RawBatch, attributes: Attributes) -> Data:
     for key, value in zip(attributes.edge_keys, raw.edge_attributes):
         batch[key] = value
     if attributes.long_labels and "y" in batch:
-        batch.y = batch.y.long()
+        batch.y = batch.y.long() if attributes.target_rows is None else attributes.target_rows[batch.y.long()]
     attributes.add_late(batch, raw.nodes, raw.edge_ids)
     return batch
 

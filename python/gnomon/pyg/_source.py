@@ -258,6 +258,8 @@ class Attributes:
         Whether the features of a store are gathered before `nodes`.
     long_labels
         Whether ``y`` is to be made int64.
+    target_rows
+        The rows of which ``y`` holds the numbers in a multi-label store.
     adjacency
         The data's ``adj_t``, which batches then have instead of ``edge_index``.
     feature_store
@@ -277,6 +279,7 @@ class Attributes:
     edge_device: torch.device | None = None
     store_features: bool = False
     long_labels: bool = False
+    target_rows: Tensor | None = None
     adjacency: Adjacency | None = None
     feature_store: FeatureStore | None = None
     stored: list[tuple[str, Tensor]] = field(default_factory=list)
@@ -354,6 +357,7 @@ def _all_attributes(data: LoaderData, graph: Graph) -> Attributes:
             nodes=[] if labels is None else [labels],
             store_features=has_features,
             long_labels=True,
+            target_rows=data.target_rows() if data.is_multilabel else None,
         )
     attributes = Attributes(copy.copy(data), adjacency=adjacency_of(data))
     store, template = data._store, attributes.template

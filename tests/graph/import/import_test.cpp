@@ -96,7 +96,8 @@ TEST_F(Import, ReadsFeaturesAndLabelsBesideAnEdgeList) {
   EXPECT_EQ(graph.test.size(), 1U);
 
   write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {3}, {2, -1, 0}));
-  EXPECT_EQ(error(with_both), "l.npy: has 3 numbers; must be 4");
+  EXPECT_EQ(error(with_both),
+            "l.npy: has the shape (3,); must be (4,), or (4, classes) if vertices may have several classes");
   write_text(directory_ / "l.npy", npy<std::int32_t>(DType::int32, {4}, {2, -1, 0, -7}));
   EXPECT_EQ(error(with_both),
             "l.npy: label -7.0 of vertex 3 is out of range; use whole numbers from 0, or -1 for unknown");
@@ -392,7 +393,8 @@ TEST_F(Import, NamesFaultsOfSparseNpz) {
   EXPECT_EQ(zip_error(with(base, "attr_data", floats({4}, {1, INFINITY, 1, 1}))),
             "x.npz: attr_data: NaN or infinite in row 1; features must be finite");
   EXPECT_EQ(zip_error(with(base, "labels", integers({3}, {0, 1, 1}))),
-            "x.npz: labels: has 3 numbers; must be 4");
+            "x.npz: labels: has the shape (3,); must be (4,), or (4, classes) if vertices may have several "
+            "classes");
   EXPECT_EQ(zip_error(with(base, "val_mask", truths({4}, {1, 1, 0, 0}))),
             "x.npz: valid split: vertex 0 is repeated; each vertex may be in one split only, once");
   EXPECT_EQ(zip_error(with(base, "val_mask", "")), "x.npz: val_mask: is missing");
@@ -434,8 +436,10 @@ TEST_F(Import, ReadsPlainNpz) {
   }
   EXPECT_EQ(zip_error(with(arrays, "edges", integers({6}, {0, 1, 1, 2, 0, 1}))),
             "x.npz: edges: must have the shape (edges, 2) or (2, edges)");
-  EXPECT_EQ(zip_error(with(arrays, "node_labels", integers({3, 2}, {0, 1, 1, 0, 0, 0}))),
-            "x.npz: node_labels: must have one label per vertex");
+  EXPECT_EQ(zip_error(with(arrays, "node_labels", integers({3, 2, 1}, {0, 1, 1, 0, 0, 0}))),
+            "x.npz: node_labels: has the shape (3, 2, 1); must be (3,), or (3, classes) if vertices may have "
+            "several "
+            "classes");
 }
 
 // OGB
@@ -485,6 +489,25 @@ TEST_F(ImportOgb, ReadsBinary) {
   expect_sample(import(options("ogb")));
   write_zip(directory_ / "ogb/raw/data.npz", with(data, "edge_index", integers({2, 2}, {0, 2, 1, 1})));
   EXPECT_EQ(rows_of(import(options("ogb"))), (Rows{{}, {0, 2}, {}}));
+}
+
+/// As ogbn-proteins.
+TEST_F(ImportOgb, ReadsSeveralClassesPerVertex) {
+  write_csv();
+  write_raw("node-label", "1,0,1\n0,0,0\nnan,nan,nan\n");
+  auto graph = import(options("ogb"));
+  EXPECT_EQ(to_vector(graph.labels), (Labels{0, 1, -1}));
+  EXPECT_EQ(to_vector(graph.label_sets), (std::vector<std::uint8_t>{1, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(graph.num_classes, 3);
+  write_raw("node-label", "1,0,1\n0,0\n1,1,1\n");
+  EXPECT_EQ(error("ogb"), "ogb/raw/node-label.csv.gz: line 2: has 2 numbers; must be 3 as in the first line");
+  write_raw("node-label", "1,0,1\n0,0,0.5\n1,1,1\n");
+  EXPECT_EQ(
+      error("ogb"),
+      "ogb/raw/node-label.csv.gz: label 0.5 of vertex 1 for class 2; use 1 for the vertex's classes and 0 "
+      "for others, or only -1 or NaN if they are unknown");
+  write_raw("node-label", "1,0,1\n0,0,0\n");
+  EXPECT_EQ(error("ogb"), "ogb/raw/node-label.csv.gz: has 2 labels; must be 3, one per vertex");
 }
 
 TEST_F(ImportOgb, NamesFaults) {

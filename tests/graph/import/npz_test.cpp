@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "graph/order/reorder.h"
+#include "graph/partition/parted_store.h"
 #include "tests/graph/files.h"
 #include "tests/graph/graph_parts.h"
 #include "tests/graph/import/import_fixture.h"
@@ -62,6 +66,85 @@ TEST_F(Npz, ReadsArraysWithTheNamesOfPyg) {
   EXPECT_EQ(rows_of(read(replaced(without(pyg_arrays(), {"edge_attr"}), "edge_index",
                                   integers({2, 2}, {0, 1, 2, 2})))),
             (Rows{{}, {}, {0, 1}}));
+}
+
+/// Five vertices of three classes, of which two have the same and one is unknown.
+Arrays multilabel_arrays() {
+  return replaced(without(pyg_arrays(), {"x", "train_mask", "val_mask", "test_mask", "edge_attr"}), "y",
+                  floats({5, 3}, {1, 0, 1, 0, 0, 0, 1, 0, 1, -1, NAN, -1, 0, 1, 0}));
+}
+
+TEST_F(Npz, ReadsSeveralClassesPerVertex) {
+  auto options = written(multilabel_arrays());
+  options.content.split.train_share = 1;
+  options.content.split.valid_share = 0;
+  const Graph graph = import(options);
+  EXPECT_TRUE(graph.is_multilabel());
+  EXPECT_EQ(graph.num_classes, 3);
+  EXPECT_EQ(to_vector(graph.labels), (Labels{0, 1, 0, -1, 2}));
+  EXPECT_EQ(to_vector(graph.label_sets), (std::vector<std::uint8_t>{1, 0, 1, 0, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(to_vector(graph.train), (Ids{0, 1, 2, 4})) << "what is labelled";
+  // The largest component keeps the vertices 0, 1 and 2.
+  options.content.largest_component = true;
+  EXPECT_EQ(to_vector(import(options).labels), (Labels{0, 1, 0}));
+  // From a file of its own.
+  std::filesystem::rename(directory_ / "x.npz", directory_ / "labelled.npz");
+  write_text(directory_ / "labels.npy", integers({3, 2}, {0, 1, 1, 1, 0, 1}));
+  auto bare = written(without(pyg_arrays(), {"y"}));
+  bare.labels = directory_ / "labels.npy";
+  const Graph other = import(bare);
+  EXPECT_EQ(to_vector(other.labels), (Labels{0, 1, 0}));
+  EXPECT_EQ(to_vector(other.label_sets), (std::vector<std::uint8_t>{0, 1, 1, 1}));
+}
+
+TEST_F(Npz, RefusesLabelsThatAreNoSets) {
+  const auto with_labels = [&](const std::string& labels) {
+    return error(replaced(multilabel_arrays(), "y", labels));
+  };
+  EXPECT_EQ(
+      with_labels(integers({2, 2}, {0, 1, 2, 0})),
+      "x.npz: y: label 2.0 of vertex 1 for class 0; use 1 for the vertex's classes and 0 for others, or "
+      "only -1 or NaN if they are unknown");
+  EXPECT_EQ(
+      with_labels(floats({2, 2}, {0, NAN, 1, 0})),
+      "x.npz: y: label NaN of vertex 0 for class 1; use 1 for the vertex's classes and 0 for others, or "
+      "only -1 or NaN if they are unknown");
+  auto options = written(multilabel_arrays());
+  options.content.split.method = SplitMethod::per_class;
+  EXPECT_EQ(ImportFixture::error(options),
+            "x.npz: labels: have several classes per vertex; a per_class split needs one; use a ratio split");
+}
+
+/// Written anew, in other orders and by parts.
+TEST_F(Npz, StoresKeepSeveralClassesPerVertex) {
+  const Graph graph = read(multilabel_arrays());
+  const auto sets_of = [](const Graph& of) {
+    std::vector<std::vector<std::uint8_t>> sets(static_cast<std::size_t>(of.num_vertices()));
+    for (VertexId v = 0; v < of.num_vertices(); ++v) {
+      if (const auto label = of.labels[static_cast<std::size_t>(v)]; label >= 0) {
+        sets[static_cast<std::size_t>(of.original_id(v))] =
+            to_vector(of.label_sets.subspan(static_cast<std::size_t>(label) * 3, 3));
+      }
+    }
+    return sets;
+  };
+  const auto check = [&](const Graph& other) {
+    validate(other, false);
+    EXPECT_EQ(other.num_classes, 3);
+    EXPECT_EQ(sets_of(other), sets_of(graph));
+  };
+  write_store(graph, directory_ / "copy");
+  check(open_store(directory_ / "copy"));
+  write_in_order(VertexOrder::degree, directory_ / "ordered",
+                 [&](const std::filesystem::path& store) { write_store(graph, store); });
+  check(open_store(directory_ / "ordered"));
+  check(reordered(graph, std::vector<VertexId>{4, 2, 0, 1, 3}));
+  for (const auto method : {PartitionMethod::random, PartitionMethod::gnn_aware}) {
+    const PartitionRequest request{.method = method, .parts = 2};
+    const auto store = directory_ / std::string(base::name_of(method));
+    PartedStoreWriter(store).commit(graph, partition(graph, request), request, {.ratio = 0.1, .steps = 1});
+    check(open_store(store));
+  }
 }
 
 TEST_F(Npz, SeveralMasksMayStandInColumns) {

@@ -29,7 +29,7 @@ std::vector<double> accuracies(const graph::Graph& graph) {
     std::int64_t correct = 0;
     for (const auto vertex : graph.test) {
       const auto at = static_cast<std::size_t>(vertex);
-      correct += report.predictions[at] == graph.labels[at] ? 1 : 0;
+      correct += report.predictions.classes[at] == graph.labels[at] ? 1 : 0;
     }
     EXPECT_DOUBLE_EQ(report.test_accuracy,
                      static_cast<double>(correct) / static_cast<double>(graph.test.size()));

@@ -113,7 +113,7 @@ TEST(SparseFeaturesOfARun, AreEvaluatedAndResumedAndTakenForNoOthers) {
   const auto on_sparse = evaluate(sparse_graph(), evaluated);
   const auto on_dense = evaluate(thinned_graph(), evaluated);
   EXPECT_NEAR(on_sparse.test.loss, on_dense.test.loss, 1e-5);
-  EXPECT_EQ(on_sparse.predictions.size(), on_dense.predictions.size());
+  EXPECT_EQ(on_sparse.predictions.vertices(), on_dense.predictions.vertices());
 }
 
 TEST(SparseFeaturesOfADevice, AreDenseOnAnEmulatedOne) {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace gnomon::graph {
+
+/// The distinct sets of classes of a multi-label graph (graph/graph.h).
+struct LabelSets {
+  std::int32_t classes = 0;
+  std::vector<std::uint8_t>
+      rows{};  ///< sets x classes, row-major, 0 or 1; empty if each vertex has one class
+};
+
+/// Collects the labels of a multi-label graph: one row per vertex with a number for each class.
+class LabelSetCollector {
+ public:
+  /// Errors name `where`.
+  LabelSetCollector(std::int64_t classes, std::string where);
+
+  /// Adds the next vertex. Its numbers are 1 for the classes that it has and 0 for the others, or all -1 or
+  /// NaN if they are unknown. Throws InputError for other numbers.
+  void add(std::span<const float> row);
+  /// The label of each vertex: a row of the sets, -1 for unknown.
+  std::vector<std::int32_t> take_labels() { return std::move(labels_); }
+  LabelSets take_sets() { return std::move(sets_); }
+
+ private:
+  std::int32_t number_of(const std::string& set);
+
+  std::string where_;
+  LabelSets sets_;
+  std::vector<std::int32_t> labels_;
+  std::unordered_map<std::string, std::int32_t> numbers_;  ///< by the bytes of a set
+  std::string set_;
+};
+
+}  // namespace gnomon::graph
