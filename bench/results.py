@@ -108,6 +108,22 @@ def biased(record: Record) -> Table:
     return Table(["graph", "bias", "preferred vertices", "mean test accuracy"], rows)
 
 
+def other_models(record: Record) -> Table:
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for row in record["rows"]:
+        same = row["measured"][0] == row["wanted"][0]
+        groups.setdefault((row["graph"], f"{row['measured'][0]}, another width" if same else "another model"), []).append(row)
+
+    def group_row(graph: str, kind: str, rows: list[Record]) -> Row:
+        errors = [row["predicted_s"] / row["measured_s"] - 1 for row in rows]
+        within = statistics.mean(abs(row["predicted_s"] - row["measured_s"]) <= row["interval_s"] for row in rows)
+        return [graph, kind, str(len(rows)), percent(statistics.median(map(abs, errors))), signed(min(errors)), signed(max(errors)),
+                percent(within, 0)]
+
+    return Table(["graph", "predicted", "pairs", "error, median", "lowest", "highest", "within +-"],
+                 [group_row(*key, rows) for key, rows in groups.items()])
+
+
 def preparation(record: Record) -> Table:
     systems = [name for name in record["rows"][0]["edges_per_s"]]
     rows = [[row["graph"], fanouts(row), str(row["threads"]), row["stage"].replace("_", " "),
@@ -627,6 +643,11 @@ SECTIONS = [
     Section("approximate", "Approximate plans beside the exact one",
             "Mean test accuracy over the seeds. Vertices, edges and bytes are means of an epoch on the device that trains.",
             "bench/approximate.py", approximate),
+    Section("other_models", "Training of other models than measured",
+            "Epochs that `gnomon explore --set workload.job.model=… --set workload.job.hidden=…` predicts from the profile of one model, "
+            "beside predictions from the other model's own profile, for all pairs of GraphSAGE, GCN and GAT with 16, 64 and 256 hidden "
+            "channels (fanouts 10,10). The deviation that `+-` contains is fitted to these rows.",
+            "bench/other_models.py", other_models),
     Section("biased_accuracy", "Test accuracy with biased sampling", "GraphSAGE, fanouts 5,5, six epochs.",
             "bench/biased_accuracy.py", biased),
     Section("schedule_bounds", "Schedules over their lower bound",

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "profiles/catalog_files.h"
 #include "profiles/data_sheet.h"
+#include "profiles/scale_times.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -23,19 +24,6 @@ Known device_bandwidth(const MachineProfile& machine) {
 
 /// 1 if either is unknown.
 double ratio(const Known& over, const Known& under) { return over && under ? *over / *under : 1; }
-
-void scale(Known& part, double factor) {
-  if (part) {
-    *part *= factor;
-  }
-}
-
-void scale(StageTime& time, double factor) {
-  for (double StageTime::*part : {&StageTime::mean_s, &StageTime::deviation_s, &StageTime::p5_s,
-                                  &StageTime::p50_s, &StageTime::p95_s, &StageTime::interval_s}) {
-    time.*part *= factor;
-  }
-}
 
 /// Kernel launch time of machines that do not specify it.
 constexpr double usual_launch_s = 5e-6;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "profiles/catalog.h"
+#include "profiles/scale_times.h"
 #include "profiles/speed_ratio.h"
 #include "profiles/stage_work.h"
 
@@ -82,12 +83,6 @@ class BySpeeds {
       if (scaling.stage == stage) {
         scaling = {stage, factor, false, reason_of(ratio), ratio.interval};
       }
-    }
-  }
-
-  static void scale(std::optional<double>& part, double factor) {
-    if (part) {
-      *part *= factor;
     }
   }
 

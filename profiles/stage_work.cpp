@@ -27,6 +27,10 @@ constexpr double flops_per_dropped = 50;
 /// Of the host, for what is a launch on a GPU: forwards and backwards through autograd.
 constexpr double calls_per_launch = 4;
 
+/// Of the weights of sparse features: words that many vertices have are read most often. Fitted to the times
+/// of two graphs of papers and goods (bench/results/other_models.json).
+constexpr double often_read_weights = 1.0 / 16;
+
 /// What stays in a core's own caches.
 constexpr double cached_bytes = 65536;
 
@@ -104,6 +108,22 @@ class LayerWork {
     return 2 * product_rows() * layer_.in * layer_.out * products;
   }
 
+  double weights() const {
+    const double matrices = job_.model == plan::ModelKind::sage ? 2 : 1;
+    return matrices * layer_.in * layer_.out;
+  }
+
+  /// The first layer's inputs after dropout, operands of products, and outputs with what is computed from
+  /// them.
+  double activations() const {
+    const double inputs = layer_.is_first && layer_.entries_per_row == 0 ? layer_.sources * layer_.in : 0;
+    const double means = aggregates_first_ ? layer_.destinations * layer_.in : 0;
+    // Output, its gradient, activation and dropout; with attention also of the values at edges' ends.
+    const double per_output = job_.model == plan::ModelKind::gat ? 6 : 4;
+    const double rows = aggregates_first_ ? layer_.destinations : layer_.sources;
+    return inputs + means + per_output * rows * layer_.out;
+  }
+
   void count() {
     if (layer_.entries_per_row > 0) {
       count_sparse_products();
@@ -139,11 +159,17 @@ class LayerWork {
     }
   }
 
-  /// A row of weights for each entry that is kept, forwards and for the weights' gradient.
+  /// A row of weights for each entry that is kept, forwards and for the weights' gradient. Whether an entry
+  /// of the inputs is kept cannot be predicted.
   void count_sparse_products() {
     const double entries = product_rows() * layer_.entries_per_row * (drops() ? kept_by_dropout : 1);
     constexpr double passes = 2;
-    add(work_, Work::copies, cached_bytes, entries * layer_.out * fp32_bytes * passes);
+    const double weight_bytes = layer_.in * layer_.out * fp32_bytes * often_read_weights;
+    add(work_, Work::copies, std::max(cached_bytes, weight_bytes),
+        entries * layer_.out * fp32_bytes * passes);
+    if (drops()) {
+      add(work_, Work::branches, 1, layer_.sources * layer_.entries_per_row);
+    }
   }
 
   void count_attention() {
@@ -235,6 +261,24 @@ std::vector<Amount> training_work(const WorkloadProfile& workload) {
 
 BatchWork batch_work(const WorkloadProfile& workload) {
   return {sampling_work(workload), gathering_work(workload), training_work(workload)};
+}
+
+double weight_elements(const WorkloadProfile& workload) {
+  std::vector<Amount> none;
+  double elements = 0;
+  for (const LayerShape& layer : layers_of(workload)) {
+    elements += LayerWork(none, workload.job, layer).weights();
+  }
+  return elements;
+}
+
+double activation_elements(const WorkloadProfile& workload) {
+  std::vector<Amount> none;
+  double elements = 0;
+  for (const LayerShape& layer : layers_of(workload)) {
+    elements += LayerWork(none, workload.job, layer).activations();
+  }
+  return elements;
 }
 
 double product_flops(const WorkloadProfile& workload) {

@@ -27,6 +27,12 @@ BatchWork batch_work(const WorkloadProfile& workload);
 /// width profiles do not hold. 0 for profiles without hops and for features in sparse rows.
 double product_flops(const WorkloadProfile& workload);
 
+/// Elements of the weights of all layers, and of the activations that a training step holds at its peak, for
+/// how they change with the model's shape: as training_work() counts them, with the last layer's assumed
+/// width.
+double weight_elements(const WorkloadProfile& workload);
+double activation_elements(const WorkloadProfile& workload);
+
 /// Whether a mini-batch takes its features as sparse rows: they are smaller than dense ones of fp16 would be.
 bool has_sparse_rows(const WorkloadProfile& workload);
 

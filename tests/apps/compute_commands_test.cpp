@@ -87,6 +87,10 @@ TEST_F(ComputeCommands, ProfilesKeepTheSpeedsOfTheirMachine) {
   ASSERT_EQ(run(with_job(words)).code, 0);
   EXPECT_EQ(profiles::read_profile(here_ / "p.json").machine_speeds,
             profiles::read_machine(here_ / "m.json").speeds);
+  const auto explored =
+      json_of({"explore", "p.json", "--plan", "device", "--set", "workload.job.model=sage,gat", "--json"});
+  ASSERT_EQ(explored["rows"].size(), 2U);
+  EXPECT_THAT(explored["rows"][1]["extrapolated"], HasSubstr("another model than measured (model sage)"));
   auto machine = profiles::read_machine(here_ / "m.json");
   machine.machine.cpu.name = "another";
   base::write_document(here_ / "m.json", machine);

@@ -569,10 +569,13 @@ TEST_F(Planning, BadPlansAndSettingsAreOneLine) {
                   "machine.cpu.core: \"core\" is not a field; the fields there are name, cores");
   expect_one_line(run({"explore", "p.json", "--set", "plan.worker=4"}),
                   "plan.worker: \"worker\" is not a field");
-  for (const char* field : {"workload.job.hidden", "workload.job.fanouts", "workload.job.model"}) {
+  for (const char* field : {"workload.job.batch_size", "workload.job.fanouts", "workload.job.norm"}) {
     expect_one_line(run({"explore", "p.json", "--set", std::string(field) + "=8"}),
                     std::string(field) + ": the profile's times are of its own job");
   }
+  expect_one_line(run({"explore", "p.json", "--set", "workload.job.hidden=8"}),
+                  "workload.job.hidden: needs the machine's speeds: write them with gnomon machine -o FILE");
+  expect_one_line(run({"explore", "p.json", "--set", "workload.job.hidden=0"}), "must be");
   expect_one_line(run({"explore", "p.json", "--set", "workload.batch_edges=8"}),
                   "workload.batch_edges: the profile's times are of its own mini-batches");
   EXPECT_EQ(run({"explore", "p.json", "--set", "workload.batches=8", "--set", "workload.job.epochs=3"}).code,

@@ -15,6 +15,7 @@
 #include "nn/inference.h"
 #include "runtime/batch/batch_data.h"
 #include "runtime/batch/batch_tensors.h"
+#include "tests/fixtures/label_sets.h"
 #include "tests/kernels_cuda/tensors_on_device.h"
 
 // Training on CUDA tensors beside the CPU.
@@ -147,6 +148,25 @@ TEST_P(CudaLearner, RecordedStepsTrainAsOthersDo) {
   const auto hash = nn::hash_of(recorded.model().parameters());
   EXPECT_EQ(nn::hash_of(again.model().parameters()), hash);
   RecordProperty("same_bits_as_without", hash == nn::hash_of(without.model().parameters()) ? "yes" : "no");
+}
+
+TEST_P(CudaLearner, LearnsSeveralClassesPerVertexAsTheCpu) {
+  const auto graph = test::with_label_sets(toy(), 4);
+  const auto with_sets = [&](at::Device device) {
+    return nn::Learner(job_of(GetParam()), graph.features.columns, graph.num_classes, device,
+                       nn::label_sets_of(graph, device));
+  };
+  auto on_cpu = with_sets(at::kCPU);
+  auto on_gpu = with_sets(gpu);
+  auto recorded = with_sets(gpu);
+  recorded.use_graphs(true);
+  const auto expected = losses(on_cpu, at::kCPU, 0, 60);
+  const auto found = losses(on_gpu, gpu, 0, 60);
+  const auto replayed = losses(recorded, gpu, 0, 60);
+  for (std::size_t step = 0; step < expected.size(); ++step) {
+    EXPECT_NEAR(found[step], expected[step], 1e-3) << "step " << step;
+    EXPECT_NEAR(replayed[step], expected[step], 1e-3) << "step " << step;
+  }
 }
 
 TEST_P(CudaLearner, CheckpointsGoFromOneDeviceToTheOther) {

@@ -100,6 +100,9 @@ TEST(StageWork, SparseRowsAreMultipliedByTheirEntries) {
   const double activations = 25 * 32 * 8 + 2 * 10 * 32 * 6 + 10 * 16 * 8;
   EXPECT_EQ(total(work, Work::copies), 4 * ((60 + 25) * 10 * 0.5 * 32 * 2 + activations));
   EXPECT_EQ(total(work, Work::dense_fp32), 2 * 2 * 10 * 32 * 16 * 3 + 50 * 25 * 32);
+  EXPECT_EQ(total(work, Work::branches), 60 * 10) << "each entry is dropped or kept";
+  sparse.job.dropout = 0;
+  EXPECT_EQ(total(training_work(sparse), Work::branches), 0);
 }
 
 TEST(StageWork, GrowsWithTheMiniBatch) {

@@ -13,6 +13,7 @@
 #include "base/usable.h"
 #include "plan/exactness.h"
 #include "profiles/data_sheet.h"
+#include "profiles/other_model.h"
 #include "schedule/lane.h"
 #include "sim/predict.h"
 #include "sim/prediction.h"
@@ -67,6 +68,22 @@ struct Task {
   std::size_t profile = 0;
 };
 
+/// "another model than measured (hidden 64): …"; empty if the settings leave the model as it is.
+std::string model_note(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  std::string changed;
+  for (const auto& setting : settings) {
+    if (sets_model(setting.path)) {
+      const auto field = setting.path.substr(setting.path.rfind('.') + 1);
+      const auto& present = explored.document.at("workload").at("job").at(field);
+      const auto measured = present.is_string() ? present.get<std::string>() : present.dump();
+      changed += measured == setting.value ? "" : (changed.empty() ? "" : ", ") + field + " " + measured;
+    }
+  }
+  return changed.empty() ? ""
+                         : "another model than measured (" + changed +
+                               "): training by counts of operations and the machine's speeds";
+}
+
 Task task_of(const ExploredProfile& explored, const plan::Cores& measured_on,
              const profiles::Profile& profile, const plan::Plan& plan, const std::vector<Setting>& settings) {
   Task task{{changed_plan(plan, settings), settings, std::nullopt, ""}};
@@ -78,6 +95,9 @@ Task task_of(const ExploredProfile& explored, const plan::Cores& measured_on,
   if (task.row.why_not.empty()) {
     task.row.why_not_run = plan::refusal_of(task.row.plan, plan::abilities_of(profile.machine.device.kind));
     task.row.extrapolations = extrapolations(profile, measured_on, task.row.plan);
+    if (const auto model = model_note(explored, settings); !model.empty()) {
+      task.row.extrapolations.push_back(model);
+    }
   }
   task.row.scalings = explored.scalings;
   auto& columns = task.row.settings;
@@ -203,16 +223,24 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
 
 profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
   auto document = explored.document;
+  std::string model_path;
   for (const auto& setting : settings) {
     if (!changes_plan(setting)) {
       set_field(document, setting.path, setting);
       check_may_be_set(setting.path);
+      model_path = sets_model(setting.path) ? setting.path : model_path;
     }
   }
   const auto where = with_settings(explored.where, settings, false);
   auto profile = base::from_document<profiles::Profile>(std::move(document), where);
   profiles::check(profile, where);
-  return profile;
+  const auto measured =
+      base::from_document<profiles::Profile>(explored.document, explored.where).workload.job;
+  if (model_path.empty() || profile.workload.job == measured) {
+    return profile;
+  }
+  const auto job = std::exchange(profile.workload.job, measured);
+  return profiles::with_model(std::move(profile), job, model_path);
 }
 
 std::vector<plan::Plan> plans_of(const std::string& list) {
