@@ -20,6 +20,7 @@ namespace {
 using graph::VertexId;
 using kernels::device::binary_cross_entropy;
 using kernels::device::binary_cross_entropy_gradient;
+using kernels::device::falling_exp;
 using kernels::device::is_predicted_as;
 
 /// The loss of one row, the mean over the classes, and whether its set is predicted.
@@ -28,47 +29,59 @@ struct RowLoss {
   bool is_correct = true;
 };
 
-RowLoss loss_of_row(const float* logits, const std::uint8_t* set, std::int64_t classes) {
-  RowLoss row;
+/// A row of logits and what it is compared with.
+struct LabelledRow {
+  const float* logits;
+  const std::uint8_t* set;
+};
+
+/// Also writes the loss's derivatives times `scale` to `gradient`, unless that is null.
+RowLoss loss_of_row(const LabelledRow& row, std::int64_t classes, float* gradient = nullptr,
+                    float scale = 1) {
+  RowLoss result;
   for (std::int64_t c = 0; c < classes; ++c) {
-    row.loss += static_cast<double>(binary_cross_entropy(logits[c], set[c]));
-    row.is_correct &= is_predicted_as(logits[c], set[c]);
+    const float logit = row.logits[c];
+    const float falling = falling_exp(logit);
+    result.loss += static_cast<double>(binary_cross_entropy(logit, falling, row.set[c]));
+    result.is_correct &= is_predicted_as(logit, row.set[c]);
+    if (gradient != nullptr) {
+      gradient[c] = binary_cross_entropy_gradient(logit, falling, row.set[c]) * scale;
+    }
   }
-  row.loss /= static_cast<double>(classes);
-  return row;
+  result.loss /= static_cast<double>(classes);
+  return result;
 }
 
-LabelSetsLoss loss_on_host(const at::Tensor& logits, const StepTargets& targets) {
-  const auto rows = logits.contiguous();
-  const std::int64_t seeds = rows.size(0);
-  const std::int64_t classes = rows.size(1);
-  auto gradient = at::empty_like(rows);
-  const auto* from = rows.const_data_ptr<float>();
-  const auto* labels = targets.labels.const_data_ptr<std::int64_t>();
-  const auto* sets = targets.label_sets.const_data_ptr<std::uint8_t>();
-  auto* to = gradient.mutable_data_ptr<float>();
-  const float scale = 1 / (static_cast<float>(seeds) * static_cast<float>(classes));
-  std::vector<RowLoss> losses(static_cast<std::size_t>(seeds));
-  const std::int64_t rows_per_chunk = std::max<std::int64_t>(1, elements_per_chunk / (4 * classes));
-  for_each_chunk(seeds, rows_per_chunk, [&](std::int64_t begin, std::int64_t length) {
-    for (std::int64_t seed = begin; seed < begin + length; ++seed) {
-      const auto* row = from + seed * classes;
-      const auto* set = sets + labels[seed] * classes;
-      losses[static_cast<std::size_t>(seed)] = loss_of_row(row, set, classes);
-      for (std::int64_t c = 0; c < classes; ++c) {
-        to[seed * classes + c] = binary_cross_entropy_gradient(row[c], set[c]) * scale;
-      }
-    }
-  });
+StepMetrics metrics_of(const std::vector<RowLoss>& losses) {
   double sum = 0;
   std::int64_t correct = 0;
   for (const auto& row : losses) {
     sum += row.loss;
     correct += row.is_correct ? 1 : 0;
   }
-  return {gradient,
-          {at::scalar_tensor(sum / static_cast<double>(seeds), at::kDouble),
-           at::scalar_tensor(correct, at::kLong), seeds}};
+  const auto seeds = std::ssize(losses);
+  return {at::scalar_tensor(sum / static_cast<double>(seeds), at::kDouble),
+          at::scalar_tensor(correct, at::kLong), seeds};
+}
+
+LabelSetsLoss loss_on_host(const at::Tensor& logits, const StepTargets& targets) {
+  const auto rows = logits.contiguous();
+  const std::int64_t classes = rows.size(1);
+  auto gradient = at::empty_like(rows);
+  const auto* from = rows.const_data_ptr<float>();
+  const auto* labels = targets.labels.const_data_ptr<std::int64_t>();
+  const auto* sets = targets.label_sets.const_data_ptr<std::uint8_t>();
+  auto* to = gradient.mutable_data_ptr<float>();
+  std::vector<RowLoss> losses(static_cast<std::size_t>(rows.size(0)));
+  const float scale = 1 / (static_cast<float>(losses.size()) * static_cast<float>(classes));
+  const std::int64_t rows_per_chunk = std::max<std::int64_t>(1, elements_per_chunk / (8 * classes));
+  for_each_chunk(rows.size(0), rows_per_chunk, [&](std::int64_t begin, std::int64_t length) {
+    for (std::int64_t seed = begin; seed < begin + length; ++seed) {
+      const LabelledRow row{from + seed * classes, sets + labels[seed] * classes};
+      losses[static_cast<std::size_t>(seed)] = loss_of_row(row, classes, to + seed * classes, scale);
+    }
+  });
+  return {gradient, metrics_of(losses)};
 }
 
 LabelSetsLoss loss_on_device(const at::Tensor& logits, const StepTargets& targets) {
@@ -191,7 +204,7 @@ Score score_label_sets(const at::Tensor& logits, const graph::Graph& graph,
   std::int64_t correct = 0;
   std::int64_t counted = 0;
   for_each_labelled(logits, graph, vertices, [&](const float* row, const std::uint8_t* set) {
-    const auto of_row = loss_of_row(row, set, graph.num_classes);
+    const auto of_row = loss_of_row({row, set}, graph.num_classes);
     loss += of_row.loss;
     correct += of_row.is_correct ? 1 : 0;
     ++counted;

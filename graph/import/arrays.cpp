@@ -24,6 +24,34 @@ RowStream rows_of(const OpenArray& open) {
   };
 }
 
+std::vector<std::int32_t> classes_of(NpyStream stream, std::int64_t num_vertices) {
+  const std::string where = stream.where();
+  const auto values = read_all<double>(std::move(stream), num_vertices);
+  std::vector<std::int32_t> labels;
+  labels.reserve(values.size());
+  for (const double value : values) {
+    const double label = std::isnan(value) ? -1 : value;
+    if (label < -1 || label > 1e6 || label != std::floor(label)) {
+      throw base::InputError(where, "label " + base::Json(label).dump() + " of vertex " +
+                                        std::to_string(labels.size()) +
+                                        " is out of range; use whole numbers from 0, or -1 for unknown");
+    }
+    labels.push_back(static_cast<std::int32_t>(label));
+  }
+  return labels;
+}
+
+void add_label_sets(GraphSource& source, NpyStream stream) {
+  LabelSetCollector collector(stream.columns(), stream.where());
+  std::vector<float> row(static_cast<std::size_t>(stream.columns()));
+  for (VertexId vertex = 0; vertex < source.num_vertices; ++vertex) {
+    stream.read(std::span<float>(row));
+    collector.add(row);
+  }
+  source.labels = collector.take_labels();
+  source.label_sets = collector.take_sets();
+}
+
 }  // namespace
 
 EdgeStream edges_of(const OpenArray& open, Square square) {
@@ -90,38 +118,6 @@ void add_weights(GraphSource& source, const OpenArray& open) {
     }
   };
 }
-
-namespace {
-
-std::vector<std::int32_t> classes_of(NpyStream stream, std::int64_t num_vertices) {
-  const std::string where = stream.where();
-  const auto values = read_all<double>(std::move(stream), num_vertices);
-  std::vector<std::int32_t> labels;
-  labels.reserve(values.size());
-  for (const double value : values) {
-    const double label = std::isnan(value) ? -1 : value;
-    if (label < -1 || label > 1e6 || label != std::floor(label)) {
-      throw base::InputError(where, "label " + base::Json(label).dump() + " of vertex " +
-                                        std::to_string(labels.size()) +
-                                        " is out of range; use whole numbers from 0, or -1 for unknown");
-    }
-    labels.push_back(static_cast<std::int32_t>(label));
-  }
-  return labels;
-}
-
-void add_label_sets(GraphSource& source, NpyStream stream) {
-  LabelSetCollector collector(stream.columns(), stream.where());
-  std::vector<float> row(static_cast<std::size_t>(stream.columns()));
-  for (VertexId vertex = 0; vertex < source.num_vertices; ++vertex) {
-    stream.read(std::span<float>(row));
-    collector.add(row);
-  }
-  source.labels = collector.take_labels();
-  source.label_sets = collector.take_sets();
-}
-
-}  // namespace
 
 void add_labels(GraphSource& source, NpyStream stream) {
   if (stream.shape().size() > 2 || stream.columns() < 1 || stream.rows() != source.num_vertices) {

@@ -113,7 +113,7 @@ struct ReduceSetLosses {
       const float* row = outputs.logits + seed * outputs.classes;
       const std::uint8_t* set = outputs.label_sets + outputs.labels[seed] * outputs.classes;
       for (std::int64_t c = i % lanes_of_row; c < outputs.classes; c += lanes_of_row) {
-        part.loss += static_cast<double>(binary_cross_entropy(row[c], set[c]));
+        part.loss += static_cast<double>(binary_cross_entropy(row[c], falling_exp(row[c]), set[c]));
         part.wrong += is_predicted_as(row[c], set[c]) ? 0 : 1;
       }
     }
@@ -139,7 +139,8 @@ struct SetGradient {
     }
     const std::int64_t c = i - seed * outputs.classes;
     const std::uint8_t target = outputs.label_sets[outputs.labels[seed] * outputs.classes + c];
-    gradient[i] = binary_cross_entropy_gradient(outputs.logits[i], target) /
+    const float logit = outputs.logits[i];
+    gradient[i] = binary_cross_entropy_gradient(logit, falling_exp(logit), target) /
                   (static_cast<float>(seeds) * static_cast<float>(outputs.classes));
     if (c == 0) {
       const MetricSums sums = state == nullptr ? known_sums : state->sums;

@@ -575,7 +575,8 @@ TEST_F(Planning, BadPlansAndSettingsAreOneLine) {
   }
   expect_one_line(run({"explore", "p.json", "--set", "workload.job.hidden=8"}),
                   "workload.job.hidden: needs the machine's speeds: write them with gnomon machine -o FILE");
-  expect_one_line(run({"explore", "p.json", "--set", "workload.job.hidden=0"}), "must be");
+  expect_one_line(run({"explore", "p.json", "--set", "workload.job.hidden=0"}),
+                  "workload.job.hidden: 0 is out of range; use 1 to 65536");
   expect_one_line(run({"explore", "p.json", "--set", "workload.batch_edges=8"}),
                   "workload.batch_edges: the profile's times are of its own mini-batches");
   EXPECT_EQ(run({"explore", "p.json", "--set", "workload.batches=8", "--set", "workload.job.epochs=3"}).code,
