@@ -25,14 +25,14 @@ struct ImportRequest {
 };
 
 graph::Format format_of(const std::string& name) {
-  const std::map<std::string, graph::Format> formats{{"auto", graph::Format::automatic},
-                                                     {"npz", graph::Format::npz},
-                                                     {"ogb", graph::Format::ogb},
-                                                     {"mtx", graph::Format::matrix_market},
-                                                     {"edges", graph::Format::edge_list}};
+  const std::map<std::string, graph::Format> formats{
+      {"auto", graph::Format::automatic},  {"npz", graph::Format::npz},
+      {"ogb", graph::Format::ogb},         {"mtx", graph::Format::matrix_market},
+      {"edges", graph::Format::edge_list}, {"graphsaint", graph::Format::graphsaint}};
   const auto found = formats.find(name);
   if (found == formats.end()) {
-    throw base::InputError("FORMAT", "\"" + name + "\" is not known; use auto, npz, ogb, mtx or edges");
+    throw base::InputError("FORMAT",
+                           "\"" + name + "\" is not known; use auto, npz, ogb, graphsaint, mtx or edges");
   }
   return found->second;
 }
@@ -62,11 +62,13 @@ void import_and_describe(const ImportRequest& options) {
 
 Action add_import(CLI::App& app) {
   const auto options = std::make_shared<ImportRequest>(app);
-  app.add_option("FORMAT", options->format,
-                 "auto (detect), npz (shchur/gnn-benchmark, arrays named as in PyG, or SciPy's save_npz),\n"
-                 "ogb (a data set's folder), mtx (Matrix Market) or edges (edge list or CSV, plain or gzip)")
+  app.add_option(
+         "FORMAT", options->format,
+         "auto (detect), npz (shchur/gnn-benchmark, arrays named as in PyG, or SciPy's save_npz),\n"
+         "ogb or graphsaint (a data set's folder), mtx (Matrix Market) or edges (edge list or CSV, plain or "
+         "gzip)")
       ->required();
-  app.add_option("SRC", options->source, "Source file, or folder for ogb")->required();
+  app.add_option("SRC", options->source, "Source file, or folder for ogb and graphsaint")->required();
   app.add_option("DST", options->destination, "Graph store to create, a new directory")->required();
   app.add_flag("--json", options->json, "Print one JSON document");
   return [options] { import_and_describe(*options); };

@@ -10,6 +10,7 @@
 #include "graph/import/arrays.h"
 #include "graph/import/edge_list.h"
 #include "graph/import/foreign_files.h"
+#include "graph/import/graphsaint.h"
 #include "graph/import/line_reader.h"
 #include "graph/import/matrix_market.h"
 #include "graph/import/npz.h"
@@ -43,6 +44,9 @@ EdgeList open_format(const ImportOptions& options, const base::Progress& progres
       return opened;
     case Format::matrix_market:
       opened.source = open_matrix_market(options);
+      return opened;
+    case Format::graphsaint:
+      opened.source = open_graphsaint(options);
       return opened;
     default:
       return open_edge_list(options, progress);
@@ -120,7 +124,7 @@ Format detect_format(const std::filesystem::path& source) {
     if (std::filesystem::exists(source / "meta.json")) {
       throw base::InputError(source.string(), "is already a graph store; no import is needed");
     }
-    return Format::ogb;
+    return is_graphsaint(source) ? Format::graphsaint : Format::ogb;
   }
   std::ifstream file(source, std::ios::binary);
   std::array<char, 4> start{};

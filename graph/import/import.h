@@ -31,6 +31,10 @@ namespace gnomon::graph {
 /// node_feat and num_nodes_list beside raw/node-label.npz; split/NAME/{train,valid,test}.csv.gz; weights in
 /// raw/edge_weight.csv.gz or in the array edge_weight.
 ///
+/// graphsaint: a directory of GraphSAINT (Zeng et al., ICLR 2020): adj_full.npz as scipy.sparse.save_npz
+/// writes it, feats.npy, class_map.json (graph/import/class_map.h) and role.json with the vertices of "tr",
+/// "va" and "te".
+///
 /// matrix_market: coordinate format; pattern, integer or real; general or symmetric; plain or gzip. An entry
 /// in row i and column j is an edge from i to j, and also from j to i if the matrix is symmetric. Its value
 /// is the weight.
@@ -42,7 +46,7 @@ namespace gnomon::graph {
 /// holds the weights. Ids are whole numbers ("3" or "3.0") or names (see IdKind).
 ///
 /// automatic: detected from the content.
-enum class Format : std::uint8_t { automatic, npz, ogb, matrix_market, edge_list };
+enum class Format : std::uint8_t { automatic, npz, ogb, matrix_market, edge_list, graphsaint };
 
 /// Whether the first line of an edge list names its columns. automatic: it does if it holds words for source
 /// and destination, or if it holds no numbers while the line that follows does.
@@ -53,7 +57,7 @@ enum class Header : std::uint8_t { automatic, yes, no };
 enum class IdKind : std::uint8_t { automatic, numbers, names };
 
 struct ImportOptions {
-  std::string source;  ///< a file, or a directory for ogb
+  std::string source;  ///< a file, or a directory for ogb and graphsaint
   Format format = Format::automatic;
   std::string name;         ///< of the graph; defaults to the file's name
   SourceOptions content{};  ///< edges, features, component and split
@@ -136,12 +140,13 @@ std::vector<std::string> import_graph(const ImportOptions& options, const std::f
 
 template <>
 struct gnomon::base::EnumNames<gnomon::graph::Format> {
-  static constexpr std::array<std::pair<graph::Format, std::string_view>, 5> values{
+  static constexpr std::array<std::pair<graph::Format, std::string_view>, 6> values{
       {{graph::Format::automatic, "automatic"},
        {graph::Format::npz, "npz"},
        {graph::Format::ogb, "ogb"},
        {graph::Format::matrix_market, "matrix_market"},
-       {graph::Format::edge_list, "edge_list"}}};
+       {graph::Format::edge_list, "edge_list"},
+       {graph::Format::graphsaint, "graphsaint"}}};
 };
 
 template <>

@@ -23,16 +23,15 @@ LabelSetCollector::LabelSetCollector(std::int64_t classes, std::string where) : 
   sets_.classes = static_cast<std::int32_t>(classes);
 }
 
-void LabelSetCollector::add(std::span<const float> row) {
+std::int32_t LabelSetCollector::label_of(std::span<const float> row, std::int64_t vertex) {
   if (std::all_of(row.begin(), row.end(), is_unknown)) {
-    labels_.push_back(-1);
-    return;
+    return -1;
   }
   const auto wrong =
       std::find_if(row.begin(), row.end(), [](float number) { return number != 0 && number != 1; });
   if (wrong != row.end()) {
     const std::string number = std::isnan(*wrong) ? "NaN" : base::Json(*wrong).dump();
-    throw base::InputError(where_, "label " + number + " of vertex " + std::to_string(labels_.size()) +
+    throw base::InputError(where_, "label " + number + " of vertex " + std::to_string(vertex) +
                                        " for class " + std::to_string(wrong - row.begin()) +
                                        "; use 1 for the vertex's classes and 0 for others, or only -1 or NaN "
                                        "if they are unknown");
@@ -40,7 +39,7 @@ void LabelSetCollector::add(std::span<const float> row) {
   set_.clear();
   std::transform(row.begin(), row.end(), std::back_inserter(set_),
                  [](float number) { return static_cast<char>(number); });
-  labels_.push_back(number_of(set_));
+  return number_of(set_);
 }
 
 std::int32_t LabelSetCollector::number_of(const std::string& set) {

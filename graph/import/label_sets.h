@@ -22,10 +22,13 @@ class LabelSetCollector {
   /// Errors name `where`.
   LabelSetCollector(std::int64_t classes, std::string where);
 
-  /// Adds the next vertex. Its numbers are 1 for the classes that it has and 0 for the others, or all -1 or
+  /// Adds the next vertex: take_labels() then has label_of() its row.
+  void add(std::span<const float> row) { labels_.push_back(label_of(row, std::ssize(labels_))); }
+  /// The label of a vertex. Its numbers are 1 for the classes that it has and 0 for the others, or all -1 or
   /// NaN if they are unknown. Throws InputError for other numbers.
-  void add(std::span<const float> row);
-  /// The label of each vertex: a row of the sets, -1 for unknown.
+  std::int32_t label_of(std::span<const float> row, std::int64_t vertex);
+  std::int32_t classes() const { return sets_.classes; }
+  /// The label of each vertex that was added: a row of the sets, -1 for unknown.
   std::vector<std::int32_t> take_labels() { return std::move(labels_); }
   LabelSets take_sets() { return std::move(sets_); }
 

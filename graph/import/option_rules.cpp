@@ -12,37 +12,33 @@ constexpr std::string_view no_text = "which has no lines of ids; leave it out";
 constexpr std::string_view use_lists =
     "which has no splits; give one with --train-ids, --valid-ids and --test-ids";
 
-// In the order of Format: npz, ogb, matrix_market, edge_list.
+constexpr std::string_view ogb_splits = "whose splits are directories in split/; choose one with --ogb-split";
+constexpr std::string_view roles = "whose split is in role.json; leave it out";
+
+// In the order of Format: npz, ogb, matrix_market, edge_list, graphsaint.
 constexpr std::array rules{
-    OptionRule{"relabel", "--relabel", {numbered, numbered, numbered, ""}},
+    OptionRule{"relabel", "--relabel", {numbered, numbered, numbered, "", numbered}},
     OptionRule{"header",
                "--header",
                {no_text, "whose files have no header; leave it out",
-                "whose header is a part of the format; leave it out", ""}},
-    OptionRule{"ids", "--ids", {no_text, numbered, numbered, ""}},
-    OptionRule{"vertices", "--vertices", {numbered, numbered, numbered, ""}},
+                "whose header is a part of the format; leave it out", "", no_text}},
+    OptionRule{"ids", "--ids", {no_text, numbered, numbered, "", numbered}},
+    OptionRule{"vertices", "--vertices", {numbered, numbered, numbered, "", numbered}},
     OptionRule{"features",
                "--features",
-               {"", "whose features are in raw/node-feat.csv.gz or node_feat; leave it out", "", ""}},
+               {"", "whose features are in raw/node-feat.csv.gz or node_feat; leave it out", "", "",
+                "whose features are in feats.npy; leave it out"}},
     OptionRule{"labels",
                "--labels",
-               {"", "whose labels are in raw/node-label.csv.gz or .npz; leave it out", "", ""}},
-    OptionRule{"train_ids",
-               "--train-ids",
-               {"", "whose splits are directories in split/; choose one with --ogb-split", "", ""}},
-    OptionRule{"valid_ids",
-               "--valid-ids",
-               {"", "whose splits are directories in split/; choose one with --ogb-split", "", ""}},
-    OptionRule{"test_ids",
-               "--test-ids",
-               {"", "whose splits are directories in split/; choose one with --ogb-split", "", ""}},
-    OptionRule{
-        "mask",
-        "--mask",
-        {"", "whose splits are directories in split/; choose one with --ogb-split", use_lists, use_lists}},
+               {"", "whose labels are in raw/node-label.csv.gz or .npz; leave it out", "", "",
+                "whose labels are in class_map.json; leave it out"}},
+    OptionRule{"train_ids", "--train-ids", {"", ogb_splits, "", "", roles}},
+    OptionRule{"valid_ids", "--valid-ids", {"", ogb_splits, "", "", roles}},
+    OptionRule{"test_ids", "--test-ids", {"", ogb_splits, "", "", roles}},
+    OptionRule{"mask", "--mask", {"", ogb_splits, use_lists, use_lists, roles}},
     OptionRule{"ogb_split",
                "--ogb-split",
-               {"whose splits are masks; choose one with --mask", "", use_lists, use_lists}}};
+               {"whose splits are masks; choose one with --mask", "", use_lists, use_lists, roles}}};
 
 /// The options that apply to every format, but not beside every other option or to all contents.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> other_options{
@@ -95,6 +91,8 @@ std::string name_of_format(Format format) {
       return "ogb";
     case Format::matrix_market:
       return "mtx (Matrix Market)";
+    case Format::graphsaint:
+      return "graphsaint";
     default:
       return "edges (an edge list)";
   }

@@ -16,9 +16,9 @@ namespace gnomon::graph {
 struct OptionRule {
   std::string_view field;   ///< "content.split.seed"
   std::string_view option;  ///< of the command line, "--seed"
-  /// By format (npz, ogb, matrix_market, edge_list): why it does not apply and what would be right; empty
-  /// where it applies.
-  std::array<std::string_view, 4> refused;
+  /// By format (npz, ogb, matrix_market, edge_list, graphsaint): why it does not apply and what would be
+  /// right; empty where it applies.
+  std::array<std::string_view, 5> refused;
 };
 
 /// The fields that do not apply to every format.

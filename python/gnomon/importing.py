@@ -31,15 +31,16 @@ def import_graph(
     Parameters
     ----------
     source : path, Data or data set
-        A file or directory that ``gnomon import`` reads (.npz, a data set of the Open Graph Benchmark, Matrix Market,
-        edge lists), a directory with GraphBolt's ``metadata.yaml``, a ``torch_geometric.data.Data``, or a data set of
-        PyTorch Geometric or of ``ogb`` with one such graph. The split is that of the data set's ``get_idx_split()``, of
-        ``train_mask``, ``val_mask``, ``test_mask``, or of the ids in ``train_idx``, ``val_idx`` or ``valid_idx``,
-        ``test_idx``; a set that is missing beside a training set is empty.
+        A file or directory that ``gnomon import`` reads (.npz, a data set of the Open Graph Benchmark or of
+        GraphSAINT, Matrix Market, edge lists), a directory with GraphBolt's ``metadata.yaml``, a
+        ``torch_geometric.data.Data``, or a data set of PyTorch Geometric or of ``ogb`` with one such graph. The
+        split is that of the data set's ``get_idx_split()``, of ``train_mask``, ``val_mask``, ``test_mask``, or
+        of the ids in ``train_idx``, ``val_idx`` or ``valid_idx``, ``test_idx``; a set that is missing beside a
+        training set is empty.
     store : path
         The directory to create.
     format : str, optional
-        ``"npz"``, ``"ogb"``, ``"mtx"``, ``"edges"``, ``"graphbolt"`` or ``"auto"``. For files only.
+        ``"npz"``, ``"ogb"``, ``"graphsaint"``, ``"mtx"``, ``"edges"``, ``"graphbolt"`` or ``"auto"``. For files only.
     progress : callable, optional
         Called with the step, its finished and total items; an exception cancels and is raised again.
     **options

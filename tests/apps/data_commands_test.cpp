@@ -92,7 +92,7 @@ TEST(Import, BadInputLeavesNothingBehind) {
   expect_one_line(run_gnomon({"import", "edges", "edges.txt", "store"}, place.path()), 2, "edges.txt");
   expect_one_line(run_gnomon({"import", "edges", "missing.txt", "store"}, place.path()), 2, "missing.txt");
   expect_one_line(run_gnomon({"import", "cobol", "edges.txt", "store"}, place.path()), 2,
-                  "FORMAT: \"cobol\" is not known; use auto, npz, ogb, mtx or edges");
+                  "FORMAT: \"cobol\" is not known; use auto, npz, ogb, graphsaint, mtx or edges");
   expect_one_line(run_gnomon({"import", "edges", "edges.txt", "store", "--self-loops", "some"}, place.path()),
                   2, "self_loops: \"some\" is not known; use one of keep, remove, add");
   EXPECT_THAT(place.names(), ElementsAre("edges.txt"));

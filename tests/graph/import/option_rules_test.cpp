@@ -8,6 +8,7 @@
 #include "tests/graph/files.h"
 #include "tests/graph/graph_parts.h"
 #include "tests/graph/import/import_fixture.h"
+#include "tests/graph/import/scipy_files.h"
 
 namespace gnomon::graph {
 namespace {
@@ -23,6 +24,8 @@ class ImportOptionRules : public ImportFixture {
     std::filesystem::create_directories(directory_ / "ogb/raw");
     write_gzip(directory_ / "ogb/raw/edge.csv.gz", "0,1\n1,2\n");
     write_gzip(directory_ / "ogb/raw/num-node-list.csv.gz", "3\n");
+    std::filesystem::create_directories(directory_ / "saint");
+    write_zip(directory_ / "saint/adj_full.npz", scipy_arrays("csr"));
     write_text(directory_ / "f.npy", floats({3, 1}, {1, 2, 3}));
     write_text(directory_ / "l.npy", integers({3}, {0, 1, 0}));
     write_text(directory_ / "ids.txt", "0\n1\n2\n");
@@ -31,6 +34,7 @@ class ImportOptionRules : public ImportFixture {
     return options_for(format == Format::npz             ? "x.npz"
                        : format == Format::ogb           ? "ogb"
                        : format == Format::matrix_market ? "m.mtx"
+                       : format == Format::graphsaint    ? "saint"
                                                          : "e.txt");
   }
   /// Sets the field of a rule to a value that is valid where it applies.
@@ -60,13 +64,15 @@ class ImportOptionRules : public ImportFixture {
   }
 };
 
-constexpr Format formats[] = {Format::npz, Format::ogb, Format::matrix_market, Format::edge_list};
-const std::string names_of_formats[] = {"npz", "ogb", "mtx (Matrix Market)", "edges (an edge list)"};
+constexpr Format formats[] = {Format::npz, Format::ogb, Format::matrix_market, Format::edge_list,
+                              Format::graphsaint};
+const std::string names_of_formats[] = {"npz", "ogb", "mtx (Matrix Market)", "edges (an edge list)",
+                                        "graphsaint"};
 
 TEST_F(ImportOptionRules, EachFormatRefusesWhatDoesNotApply) {
   write_text(directory_ / "none.txt", "");
   for (const auto& rule : option_rules()) {
-    for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < std::size(formats); ++i) {
       SCOPED_TRACE(std::string(rule.option) + " " + names_of_formats[i]);
       auto options = of(formats[i]);
       give(options, rule.field);
