@@ -121,7 +121,7 @@ endfunction()
 
 # gnomon_library(NAME [TORCH] [UNIFY] [FOLDER folder] [EXCLUDE folders…] LINKS targets…): the library gnomon_NAME of all
 # sources below a folder. Those on LibTorch are unified in any case. A library of which a program takes only what it links
-# with, as gnomon of apps and the Python package of graph, is not.
+# with, as the Python package of graph, is not.
 function(gnomon_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;UNIFY" "FOLDER" "EXCLUDE;LINKS")
   if(NOT arg_FOLDER)

@@ -5,10 +5,10 @@
 
 #include "apps/commands/autotune_run.h"
 #include "apps/commands/commands.h"
+#include "apps/compute/open_data.h"
 #include "apps/flags/evaluation_flag.h"
 #include "apps/flags/job_flags.h"
 #include "apps/flags/number_checks.h"
-#include "apps/open_data.h"
 #include "profiles/catalog.h"
 #include "reproduce/paper_profiles.h"
 #include "tuner/run/profile_checks.h"

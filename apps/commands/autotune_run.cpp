@@ -2,9 +2,9 @@
 
 #include <iostream>
 
+#include "apps/compute/autotuning_text.h"
 #include "apps/console.h"
 #include "apps/interrupt.h"
-#include "apps/text/autotuning_text.h"
 #include "apps/text/output.h"
 #include "apps/text/profile_text.h"
 #include "apps/text/replanning_text.h"

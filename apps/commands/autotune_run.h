@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/flags/measure_flags.h"
+#include "apps/compute/measure_flags.h"
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "profiles/profile.h"

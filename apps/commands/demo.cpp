@@ -3,10 +3,10 @@
 
 #include "apps/commands/autotune_run.h"
 #include "apps/commands/commands.h"
+#include "apps/compute/open_data.h"
 #include "apps/flags/import_flags.h"
 #include "apps/flags/job_flags.h"
 #include "apps/interrupt.h"
-#include "apps/open_data.h"
 #include "apps/progress_bar.h"
 #include "base/error.h"
 #include "base/stop.h"

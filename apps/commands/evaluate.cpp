@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/compute/run_flags.h"
 #include "apps/console.h"
-#include "apps/flags/run_flags.h"
 #include "apps/interrupt.h"
 #include "apps/text/evaluation_text.h"
 #include "apps/text/output.h"

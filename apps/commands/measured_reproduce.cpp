@@ -1,7 +1,7 @@
 #include "apps/commands/commands.h"
 #include "apps/commands/reproduce.h"
+#include "apps/compute/open_data.h"
 #include "apps/interrupt.h"
-#include "apps/open_data.h"
 #include "reproduce/measure/measurements.h"
 
 namespace gnomon::apps {

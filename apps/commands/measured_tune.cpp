@@ -4,11 +4,11 @@
 
 #include "apps/commands/commands.h"
 #include "apps/commands/tune.h"
+#include "apps/compute/measure_flags.h"
+#include "apps/compute/open_data.h"
 #include "apps/flags/job_flags.h"
-#include "apps/flags/measure_flags.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
-#include "apps/open_data.h"
 #include "apps/progress_bar.h"
 #include "apps/text/profile_text.h"
 #include "base/output_file.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/flags/device_flags.h"
+#include "apps/compute/device_flags.h"
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "plan/plan.h"

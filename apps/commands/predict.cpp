@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/compute/run_flags.h"
 #include "apps/console.h"
 #include "apps/flags/output_flag.h"
-#include "apps/flags/run_flags.h"
 #include "apps/interrupt.h"
 #include "base/error.h"
 #include "base/output_file.h"

@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "apps/commands/commands.h"
+#include "apps/compute/device_flags.h"
+#include "apps/compute/open_data.h"
 #include "apps/console.h"
-#include "apps/flags/device_flags.h"
 #include "apps/flags/evaluation_flag.h"
 #include "apps/flags/job_flags.h"
 #include "apps/flags/output_flag.h"
 #include "apps/flags/size_flag.h"
 #include "apps/interrupt.h"
-#include "apps/open_data.h"
 #include "apps/text/output.h"
 #include "apps/text/replanning_text.h"
 #include "apps/text/training_text.h"

@@ -5,11 +5,11 @@
 
 #include "apps/commands/commands.h"
 #include "apps/commands/peak_memory.h"
-#include "apps/flags/device_flags.h"
+#include "apps/compute/device_flags.h"
+#include "apps/compute/open_data.h"
 #include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
-#include "apps/open_data.h"
 #include "apps/progress_bar.h"
 #include "apps/text/format.h"
 #include "apps/text/output.h"

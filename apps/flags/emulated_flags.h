@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/flags/device_flags.h"
+#include "apps/compute/device_flags.h"
 
 namespace gnomon::apps {
 

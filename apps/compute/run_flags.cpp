@@ -1,4 +1,4 @@
-#include "apps/flags/run_flags.h"
+#include "apps/compute/run_flags.h"
 
 #include <filesystem>
 

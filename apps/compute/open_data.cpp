@@ -1,4 +1,4 @@
-#include "apps/open_data.h"
+#include "apps/compute/open_data.h"
 
 #include "base/interleave.h"
 #include "graph/store/checked_store.h"

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "apps/flags/device_flags.h"
+#include "apps/compute/device_flags.h"
 
 namespace gnomon::apps {
 

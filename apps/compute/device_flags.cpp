@@ -1,4 +1,4 @@
-#include "apps/flags/device_flags.h"
+#include "apps/compute/device_flags.h"
 
 #include "apps/flags/emulated_flags.h"
 #include "apps/flags/size_flag.h"

@@ -1,4 +1,4 @@
-#include "apps/text/autotuning_text.h"
+#include "apps/compute/autotuning_text.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/flags/measure_flags.h"
+#include "apps/compute/measure_flags.h"
 
 #include "apps/flags/number_checks.h"
 

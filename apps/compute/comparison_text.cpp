@@ -1,10 +1,10 @@
-#include "apps/text/comparison_text.h"
+#include "apps/compute/comparison_text.h"
 
 #include <fmt/format.h>
 
 #include <map>
 
-#include "apps/text/comparison_page.h"
+#include "apps/compute/comparison_page.h"
 #include "apps/text/format.h"
 #include "apps/text/page.h"
 #include "apps/text/table.h"

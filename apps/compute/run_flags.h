@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "apps/flags/device_flags.h"
+#include "apps/compute/device_flags.h"
 #include "graph/graph.h"
 #include "tuner/run/run_directory.h"
 
