@@ -206,6 +206,15 @@ class LayerWork {
   Work product_;
 };
 
+double sum_of_layers(const WorkloadProfile& workload, double (LayerWork::*of_layer)() const) {
+  std::vector<Amount> none;
+  double sum = 0;
+  for (const LayerShape& layer : layers_of(workload)) {
+    sum += (LayerWork(none, workload.job, layer).*of_layer)();
+  }
+  return sum;
+}
+
 }  // namespace
 
 bool has_sparse_rows(const WorkloadProfile& workload) {
@@ -264,21 +273,11 @@ BatchWork batch_work(const WorkloadProfile& workload) {
 }
 
 double weight_elements(const WorkloadProfile& workload) {
-  std::vector<Amount> none;
-  double elements = 0;
-  for (const LayerShape& layer : layers_of(workload)) {
-    elements += LayerWork(none, workload.job, layer).weights();
-  }
-  return elements;
+  return sum_of_layers(workload, &LayerWork::weights);
 }
 
 double activation_elements(const WorkloadProfile& workload) {
-  std::vector<Amount> none;
-  double elements = 0;
-  for (const LayerShape& layer : layers_of(workload)) {
-    elements += LayerWork(none, workload.job, layer).activations();
-  }
-  return elements;
+  return sum_of_layers(workload, &LayerWork::activations);
 }
 
 double product_flops(const WorkloadProfile& workload) {

@@ -43,6 +43,16 @@ struct PartOfRow {
   }
 };
 
+/// The seeds and the sums of a step: those of the state, if its mini-batch is padded.
+struct StepSeeds {
+  std::int64_t known_seeds;
+  MetricSums known_sums;
+  const StepState* state;  ///< null: the known ones
+
+  constexpr std::int64_t seeds() const { return state == nullptr ? known_seeds : state->seeds; }
+  constexpr MetricSums sums() const { return state == nullptr ? known_sums : state->sums; }
+};
+
 /// Index i is thread i % lanes of row i / lanes.
 struct ReduceLogits {
   StepOutputs outputs;
@@ -64,12 +74,11 @@ struct LogitGradient {
   StepOutputs outputs;
   const PartOfRow* parts;
   float* gradient;
-  MetricSums known_sums;
-  const StepState* state;  ///< null: known_sums, and as many seeds as rows
+  StepSeeds step;
 
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t seed = i / outputs.classes;
-    const std::int64_t seeds = state == nullptr ? outputs.seeds : state->seeds;
+    const std::int64_t seeds = step.seeds();
     if (seed >= seeds) {
       gradient[i] = 0;
       return;
@@ -83,7 +92,7 @@ struct LogitGradient {
     const float share = std::exp(outputs.logits[i] - row.largest) / row.sum;
     gradient[i] = (share - (c == label ? 1.0F : 0.0F)) / static_cast<float>(seeds);
     if (c == 0) {
-      const MetricSums sums = state == nullptr ? known_sums : state->sums;
+      const MetricSums sums = step.sums();
       const float of_label = outputs.logits[seed * outputs.classes + label];
       sums.losses[seed] += static_cast<double>(std::log(row.sum) - (of_label - row.largest));
       if (row.best == label) {
@@ -103,13 +112,13 @@ struct PartOfSet {
 /// Index i is thread i % lanes of row i / lanes.
 struct ReduceSetLosses {
   StepOutputs outputs;
-  const StepState* state;  ///< null: as many seeds as rows
+  StepSeeds step;
   PartOfSet* parts;
 
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t seed = i / lanes_of_row;
     PartOfSet part{0, 0};
-    if (seed < (state == nullptr ? outputs.seeds : state->seeds)) {  // padding has no labels
+    if (seed < step.seeds()) {  // padding has no labels
       const float* row = outputs.logits + seed * outputs.classes;
       const std::uint8_t* set = outputs.label_sets + outputs.labels[seed] * outputs.classes;
       for (std::int64_t c = i % lanes_of_row; c < outputs.classes; c += lanes_of_row) {
@@ -127,12 +136,11 @@ struct SetGradient {
   StepOutputs outputs;
   const PartOfSet* parts;
   float* gradient;
-  MetricSums known_sums;
-  const StepState* state;  ///< null: known_sums, and as many seeds as rows
+  StepSeeds step;
 
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t seed = i / outputs.classes;
-    const std::int64_t seeds = state == nullptr ? outputs.seeds : state->seeds;
+    const std::int64_t seeds = step.seeds();
     if (seed >= seeds) {
       gradient[i] = 0;
       return;
@@ -143,7 +151,7 @@ struct SetGradient {
     gradient[i] = binary_cross_entropy_gradient(logit, falling_exp(logit), target) /
                   (static_cast<float>(seeds) * static_cast<float>(outputs.classes));
     if (c == 0) {
-      const MetricSums sums = state == nullptr ? known_sums : state->sums;
+      const MetricSums sums = step.sums();
       PartOfSet row = parts[seed * lanes_of_row];
       for (std::int64_t lane = 1; lane < lanes_of_row; ++lane) {
         row.loss += parts[seed * lanes_of_row + lane].loss;
@@ -158,37 +166,36 @@ struct SetGradient {
 };
 
 template <class Executor>
-void set_loss_of(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums,
-                 const StepState* state) {
+void set_loss_of(Executor& executor, const StepOutputs& outputs, float* gradient, const StepSeeds& step) {
   const auto parts = make_array<PartOfSet>(executor, outputs.seeds * lanes_of_row);
-  executor.for_each(parts.count, ReduceSetLosses{outputs, state, parts.data});
+  executor.for_each(parts.count, ReduceSetLosses{outputs, step, parts.data});
   executor.for_each(outputs.seeds * outputs.classes,
-                    SetGradient<typename Executor::Atomics>{outputs, parts.data, gradient, sums, state});
+                    SetGradient<typename Executor::Atomics>{outputs, parts.data, gradient, step});
 }
 
 template <class Executor>
-void cross_entropy_of(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums,
-                      const StepState* state) {
+void cross_entropy_of(Executor& executor, const StepOutputs& outputs, float* gradient,
+                      const StepSeeds& step) {
   if (outputs.label_sets != nullptr) {
-    set_loss_of(executor, outputs, gradient, sums, state);
+    set_loss_of(executor, outputs, gradient, step);
     return;
   }
   const auto parts = make_array<PartOfRow>(executor, outputs.seeds * lanes_of_row);
   executor.for_each(parts.count, ReduceLogits{outputs, parts.data});
   executor.for_each(outputs.seeds * outputs.classes,
-                    LogitGradient<typename Executor::Atomics>{outputs, parts.data, gradient, sums, state});
+                    LogitGradient<typename Executor::Atomics>{outputs, parts.data, gradient, step});
 }
 
 }  // namespace passes
 
 template <class Executor>
 void cross_entropy(Executor& executor, const StepOutputs& outputs, float* gradient, const MetricSums& sums) {
-  passes::cross_entropy_of(executor, outputs, gradient, sums, nullptr);
+  passes::cross_entropy_of(executor, outputs, gradient, {outputs.seeds, sums, nullptr});
 }
 
 template <class Executor>
 void cross_entropy(Executor& executor, const StepOutputs& outputs, float* gradient, const StepState* state) {
-  passes::cross_entropy_of(executor, outputs, gradient, {}, state);
+  passes::cross_entropy_of(executor, outputs, gradient, {outputs.seeds, {}, state});
 }
 
 }  // namespace gnomon::kernels::device
