@@ -109,18 +109,19 @@ def biased(record: Record) -> Table:
 
 
 def other_models(record: Record) -> Table:
-    groups: dict[tuple[str, str], list[Record]] = {}
+    groups: dict[tuple[str, str], list[Record]] = {("all", "all"): record["rows"]}
     for row in record["rows"]:
         same = row["measured"][0] == row["wanted"][0]
         groups.setdefault((row["graph"], f"{row['measured'][0]}, another width" if same else "another model"), []).append(row)
 
     def group_row(graph: str, kind: str, rows: list[Record]) -> Row:
         errors = [row["predicted_s"] / row["measured_s"] - 1 for row in rows]
+        kept = statistics.median(abs(row["kept_s"] / row["measured_s"] - 1) for row in rows)
         within = statistics.mean(abs(row["predicted_s"] - row["measured_s"]) <= row["interval_s"] for row in rows)
         return [graph, kind, str(len(rows)), percent(statistics.median(map(abs, errors))), signed(min(errors)), signed(max(errors)),
-                percent(within, 0)]
+                percent(kept), percent(within, 0)]
 
-    return Table(["graph", "predicted", "pairs", "error, median", "lowest", "highest", "within +-"],
+    return Table(["graph", "predicted", "pairs", "error, median", "lowest", "highest", "median if times are kept", "within +-"],
                  [group_row(*key, rows) for key, rows in groups.items()])
 
 

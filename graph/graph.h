@@ -123,8 +123,8 @@ Graph open_store(const std::filesystem::path& directory);
 /// is not monotone, an index out of range, a negative, NaN or infinite edge weight, a NaN or infinite
 /// feature, columns of a sparse feature row that are out of range or not ascending, a label outside [-1,
 /// num_label_values()), an element of label_sets other than 0 and 1, a split vertex that is out of range,
-/// repeated or in two splits. With `for_training`, also: no
-/// features, no labels, an empty training set, or an unlabelled training vertex.
+/// repeated or in two splits. With `for_training`, also: no features, no labels, an empty training set, or an
+/// unlabelled training vertex.
 void validate(const Graph& graph, bool for_training);
 
 }  // namespace gnomon::graph

@@ -1,6 +1,6 @@
 #include "apps/compute/device_flags.h"
 
-#include "apps/flags/emulated_flags.h"
+#include "apps/compute/emulated_flags.h"
 #include "apps/flags/size_flag.h"
 #include "base/cores.h"
 #include "base/error.h"

@@ -21,8 +21,7 @@ std::vector<FieldFlag> flags(const std::string& seed) {
       {"--features", "features", "edges, mtx, npz: features from this .npy file"},
       {"--labels", "labels",
        "edges, mtx, npz: labels from this .npy file, -1 for unknown; 0 or 1 for each vertex and class if "
-       "vertices "
-       "may have several classes"},
+       "vertices may have several classes"},
       {"--random-features", "random_features",
        "Generate this many random feature columns for data without features"},
       {"--random-classes", "random_classes",

@@ -37,8 +37,7 @@ const std::map<std::string, std::string>& help() {
        "stop early"},
       {"metrics",
        "Metrics to report: accuracy, roc_auc, f1_micro, f1_macro; the first one chooses the best epoch "
-       "(default "
-       "on multi-label graphs: f1_micro)"},
+       "(default on multi-label graphs: f1_micro)"},
       {"matmul_precision",
        "Matrix multiplication: highest (fp32), high (TF32 on GPUs) or medium (bf16, also on CPUs)"},
       {"seed", "Random seed"}};

@@ -1,7 +1,6 @@
 #include "graph/import/arrays.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "graph/import/edge_blocks.h"
@@ -30,13 +29,7 @@ std::vector<std::int32_t> classes_of(NpyStream stream, std::int64_t num_vertices
   std::vector<std::int32_t> labels;
   labels.reserve(values.size());
   for (const double value : values) {
-    const double label = std::isnan(value) ? -1 : value;
-    if (label < -1 || label > 1e6 || label != std::floor(label)) {
-      throw base::InputError(where, "label " + base::Json(label).dump() + " of vertex " +
-                                        std::to_string(labels.size()) +
-                                        " is out of range; use whole numbers from 0, or -1 for unknown");
-    }
-    labels.push_back(static_cast<std::int32_t>(label));
+    labels.push_back(class_of(value, std::ssize(labels), where));
   }
   return labels;
 }

@@ -1,7 +1,7 @@
 #include "graph/import/class_map.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -109,13 +109,7 @@ class ClassMapReader : public nlohmann::json_sax<base::Json> {
     }
     require(!has_sets_.value_or(false), "must give each vertex one class, or each an array");
     has_sets_ = false;
-    constexpr double max_class = 1e6;
-    if (!(value >= -1 && value <= max_class && value == std::floor(value))) {
-      throw base::InputError(where_, "label " + base::Json(value).dump() + " of vertex " +
-                                         std::to_string(vertex_) +
-                                         " is out of range; use whole numbers from 0, or -1 for unknown");
-    }
-    set_label(static_cast<std::int32_t>(value));
+    set_label(class_of(value, vertex_, where_));
     return true;
   }
 

@@ -14,6 +14,17 @@ bool is_unknown(float number) { return number == -1 || std::isnan(number); }
 
 }  // namespace
 
+std::int32_t class_of(double number, std::int64_t vertex, const std::string& where) {
+  constexpr double max_class = 1e6;
+  const double label = std::isnan(number) ? -1 : number;
+  if (label < -1 || label > max_class || label != std::floor(label)) {
+    throw base::InputError(where, "label " + base::Json(label).dump() + " of vertex " +
+                                      std::to_string(vertex) +
+                                      " is out of range; use whole numbers from 0, or -1 for unknown");
+  }
+  return static_cast<std::int32_t>(label);
+}
+
 LabelSetCollector::LabelSetCollector(std::int64_t classes, std::string where) : where_(std::move(where)) {
   constexpr std::int64_t max_classes = 1'000'000;
   if (classes > max_classes) {

@@ -12,9 +12,13 @@ namespace gnomon::graph {
 /// The distinct sets of classes of a multi-label graph (graph/graph.h).
 struct LabelSets {
   std::int32_t classes = 0;
-  std::vector<std::uint8_t>
-      rows{};  ///< sets x classes, row-major, 0 or 1; empty if each vertex has one class
+  /// sets x classes, row-major, 0 or 1; empty if each vertex has one class
+  std::vector<std::uint8_t> rows{};
 };
+
+/// The class of a vertex that has one, as an integral number; -1 for -1 and NaN, which are unknown. Throws
+/// InputError that names `where` for other numbers.
+std::int32_t class_of(double number, std::int64_t vertex, const std::string& where);
 
 /// Collects the labels of a multi-label graph: one row per vertex with a number for each class.
 class LabelSetCollector {

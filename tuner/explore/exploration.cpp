@@ -234,9 +234,12 @@ profiles::Profile changed_profile(const ExploredProfile& explored, const std::ve
   const auto where = with_settings(explored.where, settings, false);
   auto profile = base::from_document<profiles::Profile>(std::move(document), where);
   profiles::check(profile, where);
+  if (model_path.empty()) {
+    return profile;
+  }
   const auto measured =
       base::from_document<profiles::Profile>(explored.document, explored.where).workload.job;
-  if (model_path.empty() || profile.workload.job == measured) {
+  if (profile.workload.job == measured) {
     return profile;
   }
   const auto job = std::exchange(profile.workload.job, measured);

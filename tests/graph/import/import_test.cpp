@@ -438,8 +438,7 @@ TEST_F(Import, ReadsPlainNpz) {
             "x.npz: edges: must have the shape (edges, 2) or (2, edges)");
   EXPECT_EQ(zip_error(with(arrays, "node_labels", integers({3, 2, 1}, {0, 1, 1, 0, 0, 0}))),
             "x.npz: node_labels: has the shape (3, 2, 1); must be (3,), or (3, classes) if vertices may have "
-            "several "
-            "classes");
+            "several classes");
 }
 
 // OGB

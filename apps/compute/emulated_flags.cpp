@@ -1,4 +1,4 @@
-#include "apps/flags/emulated_flags.h"
+#include "apps/compute/emulated_flags.h"
 
 #include <charconv>
 #include <string_view>
