@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiles/machine_key.h"
 #include "profiles/profile.h"
 #include "profiles/speeds.h"
 
@@ -39,6 +40,7 @@ struct CatalogMachine {
   std::vector<Source> sources;
   MachineProfile machine;
   std::optional<MachineSpeeds> speeds{};  ///< absent if it was not measured
+  std::optional<MachineKey> key{};        ///< of a measured machine, for the machine store
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -48,6 +50,7 @@ struct CatalogMachine {
     f("sources", self.sources);
     f.required("machine", self.machine);
     f("speeds", self.speeds);
+    f("key", self.key);
   }
 };
 

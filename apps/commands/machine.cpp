@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/commands/stored_machines.h"
 #include "apps/flags/number_checks.h"
 #include "apps/flags/output_flag.h"
 #include "apps/interrupt.h"
@@ -10,6 +11,8 @@
 #include "apps/text/output.h"
 #include "base/error.h"
 #include "base/output_file.h"
+#include "profiles/machine_store.h"
+#include "profiles/measure/known_machine.h"
 #include "profiles/measure/speeds.h"
 #include "runtime/device_options.h"
 
@@ -24,6 +27,9 @@ struct MachineFlags {
   double interval = 0.02;
   double time_limit_s = 40;
   std::optional<double> price_per_hour;
+  bool stored = false;
+  std::string forget;
+  std::string share;
   bool json = false;
 };
 
@@ -59,22 +65,47 @@ profiles::CatalogMachine measure_with_bar(const MachineFlags& flags) {
                                           .progress = bar.progress()});
 }
 
+/// Where the machine was stored, or why it was not; empty if the user turned the store off.
+std::string store(const profiles::CatalogMachine& machine) {
+  const profiles::MachineStore machines;
+  const auto why_not = profiles::store_measured(machine, machines);
+  if (machines.is_off()) {
+    return "";
+  }
+  return why_not.empty() ? "stored in " + machines.file_of(*machine.key).string() + "\n"
+                         : "not stored: " + why_not + "\n";
+}
+
 void measure_and_print(const MachineFlags& flags) {
   auto machine = measure_with_bar(flags);
   if (!flags.name.empty()) {
     machine.name = machine.machine.name = flags.name;
   }
   machine.machine.running.price_per_hour = flags.price_per_hour;
+  machine.key = profiles::machine_key(device_of(flags.device).kind == plan::DeviceKind::cuda);
   if (!flags.out.empty()) {
     base::write_output(flags.out, [&](const auto& file) { base::write_document(file, machine); });
   }
+  const auto stored = store(machine);
   if (flags.json) {
     print_json(base::to_document(machine));
     return;
   }
-  std::cout << machine_text(machine);
+  std::cout << machine_text(machine) << stored;
   if (!flags.out.empty()) {
     std::cout << "written to " << flags.out << "\n";
+  }
+}
+
+void run_machine(const MachineFlags& flags) {
+  if (flags.stored) {
+    print_stored_machines(flags.json);
+  } else if (!flags.forget.empty()) {
+    forget_machines(flags.forget);
+  } else if (!flags.share.empty()) {
+    share_machine(flags.share, device_of(flags.device).kind == plan::DeviceKind::cuda);
+  } else {
+    measure_and_print(flags);
   }
 }
 
@@ -82,7 +113,7 @@ void measure_and_print(const MachineFlags& flags) {
 
 Action add_machine(CLI::App& app) {
   auto flags = std::make_shared<MachineFlags>();
-  add_output(app, "-o,--out", flags->out, "Write the machine file to this path");
+  auto* out = add_output(app, "-o,--out", flags->out, "Write the machine file to this path");
   app.add_option("--name", flags->name, "Name of the machine in the file (default: the host's)");
   app.add_option("--interval", flags->interval,
                  "Measure until 95 % confidence intervals are within this share of the rate")
@@ -96,8 +127,20 @@ Action add_machine(CLI::App& app) {
       ->check(CLI::IsMember({"cpu", "gpu", "auto"}));
   app.add_option("--price-per-hour", flags->price_per_hour, "Price of the machine per hour, in any currency")
       ->check(non_negative());
-  app.add_flag("--json", flags->json, "Print the machine file");
-  return [flags] { measure_and_print(*flags); };
+  auto* stored = app.add_flag("--stored", flags->stored,
+                              "List the stored machines and what they are keyed by; measure nothing");
+  auto* forget = app.add_option("--forget", flags->forget,
+                                "Remove this machine from the store, or every one (all); measure nothing")
+                     ->expected(0, 1)
+                     ->default_str("this")
+                     ->check(CLI::IsMember({"this", "all"}));
+  auto* share = add_output(app, "--share", flags->share,
+                           "Write the stored machine file of this machine to this path; measure nothing");
+  stored->excludes(out, forget, share);
+  forget->excludes(out, share);
+  share->excludes(out);
+  app.add_flag("--json", flags->json, "Print the machine file, or with --stored the list, as a document");
+  return [flags] { run_machine(*flags); };
 }
 
 }  // namespace gnomon::apps

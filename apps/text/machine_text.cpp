@@ -37,7 +37,55 @@ std::string size_text(const Speed& speed) {
                                  : format_count(static_cast<std::int64_t>(*speed.size));
 }
 
+/// "12 s", "3 min 05 s", "5 h", "12 days".
+std::string age_text(double seconds) {
+  constexpr double hour = 3600;
+  constexpr double day = 24 * hour;
+  if (seconds < 1) {
+    return "less than a second";
+  }
+  if (seconds < hour) {
+    return format_seconds(seconds);
+  }
+  const bool is_long = seconds >= 2 * day;
+  return std::to_string(static_cast<std::int64_t>(seconds / (is_long ? day : hour))) +
+         (is_long ? " days" : " h");
+}
+
+std::string entry_text(const profiles::StoreEntry& entry, bool is_here) {
+  std::string text = is_here ? "this machine: " : "";
+  if (!entry.machine) {
+    return text + "ignored, " + entry.problem + "\n";
+  }
+  const auto& speeds = *entry.machine->speeds;
+  return text + entry.machine->name + "\n  " + entry.file.string() + "\n  measured " + age_text(entry.age_s) +
+         " ago in " + format_seconds(speeds.seconds) + ", " +
+         format_counted(static_cast<std::int64_t>(speeds.speeds.size()), "rate", "rates") +
+         "\n  key: " + text_of(*entry.machine->key) + "\n";
+}
+
 }  // namespace
+
+bool is_of_this_machine(const profiles::StoreEntry& entry, const profiles::MachineKey& here) {
+  return entry.machine ? is_same_machine(*entry.machine->key, here, /*any_gpu=*/true)
+                       : entry.file.filename() == file_name(here);
+}
+
+std::string stored_machines_text(const profiles::MachineStore& store, const profiles::MachineKey& here) {
+  if (store.directory().empty()) {
+    return "no machine is stored: " + store.why_none() + "\n";
+  }
+  std::string own;
+  std::string others;
+  for (const auto& entry : store.list()) {
+    const bool is_here = is_of_this_machine(entry, here);
+    (is_here ? own : others) += entry_text(entry, is_here);
+  }
+  if (own.empty()) {
+    own = "this machine is not stored: " + text_of(here) + "\n";
+  }
+  return own + others;
+}
 
 std::string machine_text(const profiles::CatalogMachine& machine) {
   const auto& cpu = machine.machine.cpu;

@@ -227,7 +227,10 @@ std::shared_ptr<Memory> written(Memory memory, std::size_t bytes) {
 
 }  // namespace
 
-std::vector<Probe> host_probes(const std::shared_ptr<base::Team>& team, std::size_t max_bytes) {
+std::vector<Probe> host_probes(const std::shared_ptr<base::Team>& team, const ProbeSizes& sizes) {
+  const std::size_t max_bytes = sizes.max_bytes;
+  const std::size_t max_copy_bytes = std::min(max_bytes, sizes.max_copy_bytes);
+  const std::size_t max_vertices = std::min(max_bytes / 64, sizes.max_vertices);
   const auto huge = written(kernels::cpu::allocate_huge(max_bytes), max_bytes);
   const auto small = std::make_shared<SmallPages>(max_bytes);
   std::memset(small->get(), 1, max_bytes);
@@ -238,20 +241,31 @@ std::vector<Probe> host_probes(const std::shared_ptr<base::Team>& team, std::siz
   std::vector<Probe> probes;
   for (const int threads : thread_counts) {
     const Crew crew(team, threads);
-    for (const auto bytes : sizes_up_to(max_bytes, {256 * kibi, 4 * mebi, 32 * mebi, 256 * mebi})) {
+    for (const auto bytes : sizes_up_to(max_bytes, {256 * kibi, 4 * mebi, checked_lines_bytes, 256 * mebi})) {
       probes.push_back(lines_probe(crew, huge, bytes));
     }
-    for (const auto bytes : sizes_up_to(max_bytes, {64 * kibi, 4 * mebi, 64 * mebi})) {
+    for (const auto bytes : sizes_up_to(max_copy_bytes, {64 * kibi, checked_copy_bytes, 64 * mebi})) {
       probes.push_back(copies_probe(crew, bytes));
     }
     for (const auto bytes : sizes_up_to(max_bytes, {4 * mebi, 32 * mebi, 256 * mebi})) {
       probes.push_back(rows_probe(Work::page_rows, crew, small, bytes));
       probes.push_back(rows_probe(Work::huge_page_rows, crew, huge, bytes));
     }
-    for (const auto vertices : sizes_up_to(max_bytes / 64, {kibi, 16 * kibi, 256 * kibi})) {
+    for (const auto vertices : sizes_up_to(max_vertices, {kibi, 16 * kibi, 256 * kibi})) {
       probes.push_back(inserts_probe(crew, vertices));
     }
     probes.push_back(branches_probe(crew));
+  }
+  return probes;
+}
+
+std::vector<Probe> check_probes(const std::shared_ptr<base::Team>& team) {
+  const Crew alone(team, 1);
+  const auto memory = written(kernels::cpu::allocate_huge(checked_lines_bytes), checked_lines_bytes);
+  std::vector<Probe> probes{lines_probe(alone, memory, checked_lines_bytes),
+                            copies_probe(alone, checked_copy_bytes)};
+  if (team->size() > 1) {
+    probes.push_back(lines_probe(Crew(team, team->size()), memory, checked_lines_bytes));
   }
   return probes;
 }

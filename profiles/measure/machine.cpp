@@ -5,31 +5,42 @@
 #include <algorithm>
 #include <barrier>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "base/cache_bytes.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/usable.h"
+#include "kernels/cpu/huge_array.h"
 #include "profiles/measure/power.h"
 
 namespace gnomon::profiles {
 namespace {
 
-constexpr double power_limit_s = 0.4;  ///< counters move every millisecond
+constexpr std::size_t max_brief_bytes = std::size_t{64} << 20;  ///< that a core reads
+constexpr double power_limit_s = 0.4;                           ///< counters move every millisecond
 
 /// Sums the words, so that the compiler cannot eliminate the reads.
 std::uint64_t sum_of(const std::uint64_t* words, std::size_t count) {
   return std::accumulate(words, words + count, std::uint64_t{0});
 }
 
+/// Writes a word of every page, so that the system provides the memory.
+void touch(std::uint64_t* words, std::size_t count) {
+  constexpr std::size_t words_of_page = 4096 / sizeof(std::uint64_t);
+  for (std::size_t i = 0; i < count; i += words_of_page) {
+    words[i] = i;
+  }
+}
+
 /// Threads that each read a buffer, concurrently, on request.
 class Readers {
  public:
-  Readers(int threads, std::size_t bytes_each)
+  Readers(int threads, std::size_t bytes_each, bool huge_pages)
       : words_(bytes_each / sizeof(std::uint64_t)),
+        has_huge_pages_(huge_pages),
         gate_(threads + 1),
         sums_(static_cast<std::size_t>(threads)) {
     for (int i = 0; i < threads; ++i) {
@@ -60,18 +71,24 @@ class Readers {
 
  private:
   void loop(std::size_t index) {
-    const std::vector<std::uint64_t> buffer(words_, index + 1);
+    const std::vector<std::uint64_t> small(has_huge_pages_ ? 0 : words_, index + 1);
+    kernels::cpu::HugeArray<std::uint64_t> huge(has_huge_pages_ ? words_ : 0);
+    if (has_huge_pages_) {
+      touch(huge.data(), words_);
+    }
+    const std::uint64_t* words = has_huge_pages_ ? huge.data() : small.data();
     gate_.arrive_and_wait();
     while (true) {
       gate_.arrive_and_wait();
       if (ending_) {
         return;
       }
-      sums_[index] += sum_of(buffer.data(), words_);
+      sums_[index] += sum_of(words, words_);
       gate_.arrive_and_wait();
     }
   }
   std::size_t words_;
+  bool has_huge_pages_;
   std::barrier<> gate_;
   std::vector<std::uint64_t> sums_;
   std::atomic<bool> ending_ = false;
@@ -83,7 +100,8 @@ double read_bandwidth(int cores, const MachineOptions& options, bool& converged)
   const std::size_t last_cache = base::cache_bytes(_SC_LEVEL3_CACHE_SIZE, std::size_t{32} << 20);
   const auto room = static_cast<std::size_t>(base::usable_memory_bytes() / 8);
   const std::size_t total = std::min(std::max(2 * last_cache, std::size_t{32} << 20), room);
-  Readers readers(cores, total / static_cast<std::size_t>(cores));
+  const std::size_t of_core = total / static_cast<std::size_t>(cores);
+  Readers readers(cores, options.brief ? std::min(of_core, max_brief_bytes) : of_core, options.brief);
   readers.read_once();
   const auto time = measure_until(options.rule, [&] {
     throw_if_stopped(options.stop);
@@ -120,14 +138,8 @@ void throw_if_stopped(const std::atomic<bool>* stop) {
 }
 
 std::string cpu_name() {
-  std::ifstream stream("/proc/cpuinfo");
-  for (std::string line; std::getline(stream, line);) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
-  }
-  return "unknown CPU";
+  const auto model = base::cpu_model();
+  return model.empty() ? "unknown CPU" : model;
 }
 
 MachineProfile measure_machine(const MachineOptions& options, bool& converged) {
@@ -144,8 +156,10 @@ MachineProfile measure_machine(const MachineOptions& options, bool& converged) {
   machine.cpu.memory_bandwidth_bytes_per_s = read_bandwidth(machine.cpu.cores, options, converged);
   base::report(options.progress, "copy bandwidth", 1, 2);
   machine.cpu.copy_bandwidth_bytes_per_s = copy_bandwidth(options, converged);
-  EnergyCounter energy;
-  machine.running = measure_power(energy, machine.cpu.cores, power_limit_s, options.stop);
+  if (!options.brief) {
+    EnergyCounter energy;
+    machine.running = measure_power(energy, machine.cpu.cores, power_limit_s, options.stop);
+  }
   machine.device.kind = DeviceKind::host;
   machine.device.name = machine.cpu.name;
   machine.device.memory_bytes = machine.cpu.memory_bytes;

@@ -10,13 +10,14 @@
 
 namespace gnomon::profiles {
 
-/// The CPU's model name in /proc/cpuinfo, or else the architecture.
+/// The CPU's model name, or "unknown CPU".
 std::string cpu_name();
 
 /// Options of measure_machine().
 struct MachineOptions {
   StopRule rule = {};                       ///< for each bandwidth
   std::size_t copy_bytes = 0;               ///< size of one copy, a mini-batch's; at least 4 MiB is used
+  bool brief = false;                       ///< less memory, on huge pages, which saves time; no power
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   base::Progress progress = {};
 };

@@ -10,9 +10,19 @@
 namespace gnomon::profiles {
 namespace {
 
+/// A probe's samples.
+struct Visits {
+  Series series;
+  double run_s = 0;    ///< of the last visit
+  double total_s = 0;  ///< of all visits
+};
+
 /// The rate of one visit, in work per second.
-double visit(const Probe& probe, double visit_s) {
-  probe.run();
+double visit(const Probe& probe, Visits& visits, const ProbeOptions& options) {
+  const Stopwatch total;
+  if (visits.run_s <= options.max_warm_up_s) {
+    probe.run();
+  }
   std::int64_t runs = 0;
   const Stopwatch watch;
   double seconds = 0;
@@ -20,13 +30,11 @@ double visit(const Probe& probe, double visit_s) {
     probe.run();
     ++runs;
     seconds = watch.seconds();
-  } while (seconds < visit_s || seconds <= 0);
+  } while (seconds < options.visit_s || seconds <= 0);
+  visits.run_s = seconds / static_cast<double>(runs);
+  visits.total_s += total.seconds();
   return probe.count * static_cast<double>(runs) / seconds;
 }
-
-/// Minimum number of visits per probe, regardless of the time limit: an interval from two samples is
-/// meaningless.
-constexpr int least_visits = 5;
 
 /// Half width of the 95 % confidence interval of the median over it, from the median absolute deviation,
 /// which is robust against bursts of other work; both assume normal samples. Requires two samples.
@@ -60,16 +68,19 @@ Speed speed_of(const Probe& probe, const Series& series, const ProbeOptions& opt
 }  // namespace
 
 std::vector<Speed> measure_speeds(const std::vector<Probe>& probes, const ProbeOptions& options) {
-  std::vector<Series> series(probes.size());
+  std::vector<Visits> visits(probes.size());
+  const double share_s = options.time_limit_s / static_cast<double>(probes.size());
   const Stopwatch watch;
   bool is_done = false;
   for (int round = 0; !is_done; ++round) {
     is_done = true;
     for (std::size_t i = 0; i < probes.size(); ++i) {
       throw_if_stopped(options.stop);
-      const bool is_late = round >= least_visits && watch.seconds() >= options.time_limit_s;
-      if (!is_late && !is_sure(series[i], options)) {
-        series[i].add(visit(probes[i], options.visit_s));
+      const bool is_spent =
+          watch.seconds() >= options.time_limit_s || (options.equal_time && visits[i].total_s >= share_s);
+      const bool is_late = round >= options.min_visits && is_spent;
+      if (!is_late && !is_sure(visits[i].series, options)) {
+        visits[i].series.add(visit(probes[i], visits[i], options));
         is_done = false;
       }
       base::report(options.progress, "measuring speeds",
@@ -79,7 +90,7 @@ std::vector<Speed> measure_speeds(const std::vector<Probe>& probes, const ProbeO
   }
   std::vector<Speed> speeds;
   for (std::size_t i = 0; i < probes.size(); ++i) {
-    speeds.push_back(speed_of(probes[i], series[i], options));
+    speeds.push_back(speed_of(probes[i], visits[i].series, options));
   }
   return speeds;
 }

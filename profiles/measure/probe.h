@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "base/progress.h"
@@ -18,8 +19,14 @@ struct Probe {
 
 struct ProbeOptions {
   double asked_interval = 0.02;  ///< half width of the 95 % confidence intervals, relative to the rate
-  double time_limit_s = 30;      ///< for all probes; each is visited at least five times
+  double time_limit_s = 30;      ///< for all probes; each is visited at least `min_visits` times
   double visit_s = 0.01;         ///< duration of a sample, after a warm-up run
+  int min_visits = 5;            ///< at least 2
+  /// Probes whose run takes longer are warmed up before their first visit only.
+  double max_warm_up_s = std::numeric_limits<double>::infinity();
+  /// After `min_visits`, a probe also ends when it has taken its equal share of the time limit, which leaves
+  /// more samples to cheap ones.
+  bool equal_time = false;
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   base::Progress progress = {};
 };

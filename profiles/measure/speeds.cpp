@@ -118,18 +118,42 @@ void measure_device(const SpeedOptions& options, MachineProfile& machine) {
   fill_device(machine, bench.device().measure(), options.device);
 }
 
-std::vector<Probe> probes_of(const SpeedOptions& options, int cores) {
+ProbeSizes sizes_of(const SpeedOptions& options) {
   const std::size_t room = static_cast<std::size_t>(base::usable_memory_bytes() / 16);
-  const std::size_t max_bytes = std::max(std::min(options.max_bytes, room), std::size_t{1} << 20);
-  auto probes = host_probes(std::make_shared<base::Team>(cores), max_bytes);
+  ProbeSizes sizes;
+  sizes.max_bytes = std::max(std::min(options.max_bytes, room), std::size_t{1} << 20);
+  if (options.scope == SpeedScope::brief) {
+    sizes.max_bytes = std::min(sizes.max_bytes, checked_lines_bytes);
+    sizes.max_copy_bytes = checked_copy_bytes;
+    sizes.max_vertices = std::size_t{64} << 10;
+  }
+  return sizes;
+}
+
+std::vector<Probe> probes_of(const SpeedOptions& options, int cores) {
+  const auto sizes = sizes_of(options);
+  auto probes = host_probes(std::make_shared<base::Team>(cores), sizes);
   const auto add = [&](std::vector<Probe> more) {
     std::move(more.begin(), more.end(), std::back_inserter(probes));
   };
   add(host_tensor_probes(cores));
   if (options.device.kind == DeviceKind::cuda) {
-    add(device_probes(c10::Device(c10::kCUDA, 0), max_bytes));
+    add(device_probes(c10::Device(c10::kCUDA, 0), sizes.max_bytes));
   }
   return probes;
+}
+
+ProbeOptions probe_options(const SpeedOptions& options, double time_limit_s) {
+  ProbeOptions probing{.asked_interval = options.asked_interval,
+                       .time_limit_s = time_limit_s,
+                       .stop = options.stop,
+                       .progress = options.progress};
+  if (options.scope == SpeedScope::brief) {
+    probing.visit_s = probing.max_warm_up_s = 0.001;
+    probing.min_visits = 3;
+    probing.equal_time = true;
+  }
+  return probing;
 }
 
 }  // namespace
@@ -137,10 +161,12 @@ std::vector<Probe> probes_of(const SpeedOptions& options, int cores) {
 CatalogMachine measure_whole_machine(const SpeedOptions& options) {
   const Stopwatch watch;
   const base::LoadMeter load;
+  const bool is_brief = options.scope == SpeedScope::brief;
   bool converged = true;
   CatalogMachine machine;
   machine.machine = measure_machine({.rule = {.asked_interval = options.asked_interval,
                                               .time_limit_s = speeds_bandwidth_share * options.time_limit_s},
+                                     .brief = is_brief,
                                      .stop = options.stop,
                                      .progress = options.progress},
                                     converged);
@@ -153,17 +179,18 @@ CatalogMachine measure_whole_machine(const SpeedOptions& options) {
   machine.about = "measured by gnomon machine";
   machine.read = today();
   machine.speeds = {.asked_interval = options.asked_interval};
+  const double host_s = watch.seconds();
   if (options.device.kind == DeviceKind::cuda) {
     measure_device(options, machine.machine);
   }
+  const double device_s = watch.seconds() - host_s;
   const auto probes = probes_of(options, machine.machine.cpu.cores);
-  const double reserved_s = options.disk.empty() ? 0 : speeds_disk_share * options.time_limit_s;
+  const bool has_disk = !is_brief && !options.disk.empty();
+  const double reserved_s = has_disk ? speeds_disk_share * options.time_limit_s : 0;
+  const double spent_s = watch.seconds() - (is_brief ? device_s : 0);
   machine.speeds->speeds =
-      measure_speeds(probes, {.asked_interval = options.asked_interval,
-                              .time_limit_s = options.time_limit_s - watch.seconds() - reserved_s,
-                              .stop = options.stop,
-                              .progress = options.progress});
-  if (!options.disk.empty()) {
+      measure_speeds(probes, probe_options(options, options.time_limit_s - spent_s - reserved_s));
+  if (has_disk) {
     measure_disk_speeds(options, machine);
   }
   machine.speeds->seconds = watch.seconds();

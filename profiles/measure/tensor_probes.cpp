@@ -177,6 +177,8 @@ std::vector<Probe> host_tensor_probes(int threads) {
   return probes;
 }
 
+Probe dense_probe(std::int64_t width) { return layer_probe(Work::dense_fp32, 1, width); }
+
 std::vector<Probe> device_probes(c10::Device device, std::size_t max_bytes) {
   const auto bytes = static_cast<std::int64_t>(max_bytes);
   std::vector<Probe> probes{launches_probe(device)};

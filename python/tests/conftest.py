@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+os.environ.setdefault("GNOMON_CACHE", "off")  # tests leave the user's stored machines alone
+
 
 def random_seed(usual: int) -> int:
     """Return the seed of a test's random cases, GNOMON_TEST_SEED if set, and print it (shown if the test fails)."""

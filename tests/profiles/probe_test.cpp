@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "base/usable.h"
@@ -41,6 +43,30 @@ TEST(Probes, EndWhenTheyAreSure) {
   const auto speeds = measure_speeds(probes, {.asked_interval = 1e6, .time_limit_s = 1e6, .visit_s = 0});
   EXPECT_EQ(speeds.front().samples, 10);
   EXPECT_TRUE(speeds.front().converged);
+}
+
+// Within the time limit, with samples that no interval satisfies.
+TEST(Probes, MayShareTheTimeEqually) {
+  const auto waiting = [](double seconds) {
+    return Probe{{.work = Work::branches}, 1, [seconds] {
+                   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+                 }};
+  };
+  const auto speeds = measure_speeds(
+      {waiting(0.001), waiting(0.03)},
+      {.asked_interval = 0, .time_limit_s = 0.2, .visit_s = 0, .min_visits = 3, .equal_time = true});
+  EXPECT_EQ(speeds[1].samples, 3);
+  EXPECT_GT(speeds[0].samples, 3);
+}
+
+TEST(Probes, AreWarmedUpOnlyIfTheyAreShort) {
+  int runs = 0;
+  const std::vector<Probe> probes{{{.work = Work::branches}, 1, [&] {
+                                     ++runs;
+                                     std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                                   }}};
+  measure_speeds(probes, {.time_limit_s = 0, .visit_s = 0, .min_visits = 2, .max_warm_up_s = 0.001});
+  EXPECT_EQ(runs, 3) << "before the first visit";
 }
 
 TEST(Probes, StopWhenAsked) {

@@ -1,0 +1,169 @@
+#include "profiles/machine_store.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/directory_lock.h"
+#include "base/document.h"
+#include "base/error.h"
+
+namespace gnomon::profiles {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An environment variable; none if it is not set.
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// The directory of caches by the XDG Base Directory Specification, which ignores relative paths; empty if
+/// unknown.
+fs::path user_cache() {
+  const fs::path cache = variable("XDG_CACHE_HOME").value_or("");
+  if (cache.is_absolute()) {
+    return cache;
+  }
+  const fs::path home = variable("HOME").value_or("");
+  return home.is_absolute() ? home / ".cache" : fs::path();
+}
+
+double age_of(const fs::path& file) {
+  std::error_code failed;
+  const auto written = fs::last_write_time(file, failed);
+  const std::chrono::duration<double> age = fs::file_time_type::clock::now() - written;
+  return failed ? 0 : std::max(0.0, age.count());
+}
+
+std::string problem_of(const CatalogMachine& machine) {
+  if (!machine.key || !machine.speeds) {
+    return machine.key ? "has no speeds" : "has no key";
+  }
+  return machine.key->probes == probes_version ? "" : "was measured by another version of gnomon";
+}
+
+StoreEntry entry_of(const fs::path& file) {
+  StoreEntry entry{.file = file, .age_s = age_of(file)};
+  try {
+    auto machine = read_machine(file);
+    entry.problem = problem_of(machine);
+    if (entry.problem.empty()) {
+      entry.machine = std::move(machine);
+    } else {
+      entry.problem = file.string() + ": " + entry.problem;
+    }
+  } catch (const std::exception& error) {
+    entry.problem = error.what();
+  }
+  return entry;
+}
+
+/// The files of the store's documents; empty if there is no directory.
+std::vector<fs::path> documents_in(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code absent;
+  for (auto entry = fs::directory_iterator(directory, absent); !absent && entry != fs::directory_iterator();
+       entry.increment(absent)) {
+    if (entry->path().extension() == ".json") {
+      files.push_back(entry->path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Whether there was such a file.
+bool remove_document(const fs::path& file) {
+  std::error_code failed;
+  const bool removed = fs::remove(file, failed);
+  if (failed) {
+    throw base::Failure(file.string(), "cannot be removed: " + failed.message());
+  }
+  return removed;
+}
+
+}  // namespace
+
+MachineStore::MachineStore() {
+  if (const auto chosen = variable("GNOMON_CACHE")) {
+    is_off_ = chosen->empty() || *chosen == "off";
+    why_none_ = is_off_ ? "GNOMON_CACHE turns the machine store off" : "";
+    directory_ = is_off_ ? fs::path() : fs::path(*chosen) / "machines";
+    return;
+  }
+  const auto cache = user_cache();
+  why_none_ = cache.empty() ? "neither XDG_CACHE_HOME nor HOME names a directory" : "";
+  directory_ = cache.empty() ? fs::path() : cache / "gnomon" / "machines";
+}
+
+StoreEntry MachineStore::find(const MachineKey& key) const {
+  const auto file = file_of(key);
+  std::error_code unreadable;
+  if (directory_.empty() || !fs::exists(file, unreadable)) {
+    return {.file = file};
+  }
+  auto entry = entry_of(file);
+  if (entry.machine && !is_same_machine(*entry.machine->key, key)) {
+    entry.problem = file.string() + ": is the document of another machine: " + text_of(*entry.machine->key);
+    entry.machine.reset();
+  }
+  return entry;
+}
+
+std::vector<StoreEntry> MachineStore::list() const {
+  std::vector<StoreEntry> entries;
+  for (const auto& file : documents_in(directory_)) {
+    entries.push_back(entry_of(file));
+  }
+  return entries;
+}
+
+std::string MachineStore::store(const CatalogMachine& machine, Replace replace) const {
+  if (directory_.empty()) {
+    return why_none_;
+  }
+  const auto file = file_of(machine.key.value());
+  try {
+    fs::create_directories(directory_);
+    const base::DirectoryLock lock(directory_);
+    if (replace == Replace::shorter) {
+      const auto old = find(*machine.key);
+      if (old.machine && old.machine->speeds->seconds > machine.speeds.value().seconds) {
+        return file.string() + ": a longer measurement is stored";
+      }
+    }
+    base::write_document(file, machine);
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+int MachineStore::forget(const MachineKey& key) const {
+  int count = 0;
+  for (const auto& entry : list()) {
+    const bool is_its = entry.machine && is_same_machine(*entry.machine->key, key, /*any_gpu=*/true);
+    if (is_its || entry.file == file_of(key)) {
+      count += remove_document(entry.file) ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+int MachineStore::forget_all() const {
+  int count = 0;
+  std::error_code absent;
+  for (const auto& entry : fs::directory_iterator(directory_, absent)) {
+    if (entry.path().filename().string().find(".json.tmp-") != std::string::npos) {  // of a killed process
+      fs::remove(entry.path(), absent);
+    }
+  }
+  for (const auto& file : documents_in(directory_)) {
+    count += remove_document(file) ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace gnomon::profiles
