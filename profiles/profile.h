@@ -4,10 +4,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/document.h"
 #include "base/other_load.h"
 #include "plan/plan.h"
+#include "profiles/beliefs.h"
 #include "profiles/corrections.h"
 #include "profiles/machine_profile.h"
 #include "profiles/speeds.h"
@@ -22,13 +24,18 @@ struct Profile {
   WorkloadProfile workload;
   double asked_interval = 0.02;  ///< asked half width of the confidence intervals, relative to the mean
   double time_limit_s = 0;
-  std::string stopped_by;                       ///< "interval" or "time_limit"
+  /// "interval" (all are as precise as asked), "regret" (more precision would hardly change the choice of a
+  /// plan) or "time_limit"
+  std::string stopped_by;
   std::optional<base::OtherLoad> other_load{};  ///< load by others during the measurement; none if unknown
   std::optional<Corrections> corrections{};     ///< factors of the simulated stage times
   std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, from real runs
   /// Of the machine, apart from this job, by which the profile can be moved to another; none in documents of
   /// earlier versions and where no document of the machine was at hand.
   std::optional<MachineSpeeds> machine_speeds{};
+  /// Of the numbers that few or no samples were taken of; those that are not named are as precise as their
+  /// stage's time.
+  std::vector<Belief> beliefs{};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& f) {
@@ -41,6 +48,7 @@ struct Profile {
     f("corrections", self.corrections);
     f("prediction_error", self.prediction_error, base::Range{0, 10});
     f("machine_speeds", self.machine_speeds);
+    f("beliefs", self.beliefs);
   }
 };
 

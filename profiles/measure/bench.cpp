@@ -36,7 +36,8 @@ plan::Plan bench_plan(int workers, plan::Reuse reuse) {
 Bench::Bench(const graph::Graph& graph, const plan::Job& job, int max_workers,
              const runtime::DeviceOptions& device, plan::Reuse reuse)
     : job_(job),
-      plan_(bench_plan(max_workers, reuse)),
+      usual_(bench_plan(max_workers, reuse)),
+      plan_(usual_),
       learner_(job, graph.features.columns, graph.num_classes, runtime::tensor_device(device),
                nn::label_sets_of(graph, runtime::tensor_device(device))),
       devices_(std::min(2, device.devices)),
@@ -183,6 +184,12 @@ std::vector<std::vector<StageSpan>> Bench::together(std::span<const Work> works,
     }
   }
   return spans;
+}
+
+void Bench::reset() {
+  machines_.clear();
+  learner_.use_graphs(false);
+  take_plan(usual_);
 }
 
 void Bench::take_plan(const plan::Plan& plan) {

@@ -94,6 +94,10 @@ class Bench {
   std::vector<schedule::StageSpan> pipelined(const Pipeline& pipeline, std::int64_t epoch,
                                              const std::vector<std::int64_t>& order);
 
+  /// Drops all mini-batches and waits for stages that run, after one of them has failed; the next stages run
+  /// as a new bench's.
+  void reset();
+
   /// Bytes of the model's weights.
   std::int64_t weight_bytes() const { return learner_.weight_bytes(); }
 
@@ -109,6 +113,7 @@ class Bench {
   void take_plan(const plan::Plan& plan);
 
   plan::Job job_;
+  const plan::Plan usual_;
   plan::Plan plan_;
   std::int64_t epoch_ = 0;
   nn::Learner learner_;

@@ -27,6 +27,8 @@ class Ratio {
     std::sort(sorted.begin(), sorted.end());
     return sorted[(sorted.size() - 1) / 4];
   }
+  /// One of each round that measured it.
+  const std::vector<double>& values() const { return values_; }
 
  private:
   std::vector<double> values_;

@@ -15,10 +15,8 @@ namespace {
 using schedule::Stage;
 using schedule::StageSpan;
 
-/// Minimum number of rounds before medians of ratios are trusted, and before the stages alone get half of the
-/// time.
+/// Minimum number of rounds before medians of ratios are trusted.
 constexpr std::int64_t min_rounds = 15;
-constexpr std::int64_t min_ratio_rounds = 3;
 
 }  // namespace
 
@@ -74,6 +72,8 @@ double Rounds::warm_up(const std::function<bool()>& out_of_time) {
   if (has_link()) {
     warm_slots();
   }
+  pass_s_ = before_s;
+  make_parts();
   return before_s / 2;  // a pass prepares and trains two mini-batches
 }
 
@@ -91,68 +91,6 @@ void Rounds::warm_slots() {
 /// stages are short beside what a thread needs to wake up.
 bool Rounds::measures_pipelines() const {
   return !on_cores() && cores_ > 2 && 2 * (cores_ + 8) <= max_slots_;
-}
-
-std::vector<Rounds::Part> Rounds::ratio_parts() {
-  std::vector<Part> parts;
-  if (partial_share()) {
-    parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_partial(measured, epoch); });
-  }
-  if (has_link()) {
-    parts.emplace_back(
-        [this](Measured& measured, std::int64_t epoch) { measure_structure(measured, epoch); });
-    parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_sampling(measured, epoch); });
-  }
-  parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_fused(measured, epoch); });
-  if (bench_.executes_graphs()) {
-    parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_graphs(measured, epoch); });
-  }
-  if (measures_pipelines()) {
-    parts.emplace_back(
-        [this](Measured& measured, std::int64_t epoch) { measure_pipelines(measured, epoch); });
-    parts.emplace_back(
-        [this](Measured& measured, std::int64_t epoch) { measure_beside_workers(measured, epoch); });
-  } else if (cores_ > 1) {
-    parts.emplace_back(
-        [this](Measured& measured, std::int64_t epoch) { measure_side_by_side(measured, epoch); });
-  }
-  if (on_cores() && devices_ > 1 && cores_ > 1) {
-    parts.emplace_back([this](Measured& measured, std::int64_t epoch) { measure_devices(measured, epoch); });
-  }
-  for (const int count : base::doubling(cores_)) {
-    if (count == 1) {
-      continue;
-    }
-    if (count <= max_slots_) {
-      parts.emplace_back(
-          [this, count](Measured& measured, std::int64_t epoch) { measure_workers(measured, epoch, count); });
-    }
-    if (on_cores()) {
-      parts.emplace_back(
-          [this, count](Measured& measured, std::int64_t epoch) { measure_threads(measured, epoch, count); });
-    }
-    parts.emplace_back(
-        [this, count](Measured& measured, std::int64_t epoch) { measure_sharing(measured, epoch, count); });
-  }
-  return parts;
-}
-
-void Rounds::run(Measured& measured, const std::function<bool()>& out_of_time) {
-  const std::int64_t epoch = round_++;
-  const Stopwatch watch;
-  measure_alone(measured, epoch);
-  time_alone_s_ += watch.seconds();
-  if (measured.rounds < min_ratio_rounds || time_on_ratios_s_ <= time_alone_s_) {
-    for (const auto& part : ratio_parts()) {
-      if (out_of_time()) {
-        break;
-      }
-      const Stopwatch part_watch;
-      part(measured, epoch);
-      time_on_ratios_s_ += part_watch.seconds();
-    }
-  }
-  ++measured.rounds;
 }
 
 std::vector<std::int64_t> Rounds::next_batches(std::int64_t count) {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -13,6 +15,7 @@
 #include "profiles/measure/bench.h"
 #include "profiles/measure/ratio.h"
 #include "profiles/measure/statistics.h"
+#include "profiles/measurement.h"
 #include "runtime/device_options.h"
 #include "schedule/machine.h"
 
@@ -77,10 +80,15 @@ class Rounds {
   /// to prepare and then train a mini-batch, in seconds.
   double warm_up(const std::function<bool()>& out_of_time);
 
-  /// Adds one round to `measured`; `out_of_time` is checked before each part after the first. The parts that
-  /// measure ratios are skipped once they have used their share of the time: the stages alone get at least
-  /// half of it.
+  /// Adds one round of all measurements to `measured`; `out_of_time` is checked before each one after the
+  /// first. Those that measure ratios are skipped once they have used their share of the time: the stages
+  /// alone get at least half of it.
   void run(Measured& measured, const std::function<bool()>& out_of_time);
+  /// The same for the stages alone and the chosen measurements(), by index. A measurement that lacks memory
+  /// on the device is not repeated, and what it measures stays unknown.
+  void run(Measured& measured, std::span<const std::size_t> chosen, const std::function<bool()>& out_of_time);
+  /// What a round can measure, the stages alone first. To be called after warm_up().
+  std::vector<Measurement> measurements() const;
 
   /// Measures the times to prepare and to only sample mini-batches with all data in device memory: medians of
   /// rounds, at least two of which are run regardless of the time limit. Precondition: the memory is large
@@ -114,8 +122,13 @@ class Rounds {
     double usual_s = 0;  ///< time alone; 0: the time on one thread in this round
   };
 
-  /// A part of a round that measures ratios.
-  using Part = std::function<void(Measured& measured, std::int64_t epoch)>;
+  /// A part of a round: the stages alone, or what measures ratios to them.
+  struct Part {
+    Measurement what;
+    std::function<void(Measured& measured, std::int64_t epoch)> take;
+    double seconds = 0;         ///< of all rounds
+    bool lacks_memory = false;  ///< on the device
+  };
 
   std::vector<std::int64_t> next_batches(std::int64_t count);
   std::vector<schedule::StageSpan> in_turn(std::initializer_list<schedule::Stage> stages, std::int64_t first,
@@ -134,7 +147,13 @@ class Rounds {
   bool measures_pipelines() const;
   double pass();
   void warm_slots();
-  std::vector<Part> ratio_parts();
+  void make_parts();
+  void add_part(std::string name, std::vector<std::string> informs, double passes,
+                void (Rounds::*method)(Measured& measured, std::int64_t epoch));
+  void add_part(std::string name, std::vector<std::string> informs, double passes, int threads,
+                void (Rounds::*method)(Measured& measured, std::int64_t epoch, int threads));
+  void add_parts_of_threads(int threads);
+  void take(Part& part, Measured& measured, std::int64_t epoch);
   double mean_s(schedule::Stage stage, std::int64_t first, std::int64_t count);
   double alone_s(schedule::Stage stage) const { return alone_s_[static_cast<std::size_t>(stage)]; }
   void count_batch(Measured& measured, std::int64_t position) const;
@@ -184,7 +203,8 @@ class Rounds {
   bool second_device_is_warm_ = false;
   bool pipelines_are_warm_ = false;
   std::int64_t peak_bytes_ = 0;
-  double time_alone_s_ = 0;  ///< spent on the stages alone
+  double pass_s_ = 0;        ///< duration of the last warm-up pass
+  std::vector<Part> parts_;  ///< the stages alone first
   double time_on_ratios_s_ = 0;
   std::array<double, schedule::num_basic_stages> alone_s_{};  ///< means of this round
   Bench bench_;

@@ -67,7 +67,7 @@ void Series::add(double sample) {
 double Series::median_of_means(std::int64_t length) const {
   constexpr std::int64_t least_runs = 10;
   if (count() < least_runs) {
-    return mean();
+    return samples_.empty() ? 0 : base::median(samples_);
   }
   const auto run = std::clamp<std::int64_t>(length, 1, count() / least_runs);
   std::vector<double> means;

@@ -39,7 +39,7 @@ class Series {
   double mean() const { return mean_; }
   /// The median of the means of successive runs of `length` >= 1 samples, so that bursts of other work only
   /// affect the runs in which they occur. Runs are shortened so that there are at least ten; with fewer
-  /// samples, it is their mean.
+  /// samples, it is their median.
   double median_of_means(std::int64_t length) const;
   /// Standard deviation (n - 1); 0 below two samples.
   double deviation() const;

@@ -1,8 +1,9 @@
 #include "profiles/measure/workload.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/cores.h"
@@ -20,6 +21,8 @@
 #include "profiles/measure/disk.h"
 #include "profiles/measure/disk_batch.h"
 #include "profiles/measure/evaluation.h"
+#include "profiles/measure/evidence.h"
+#include "profiles/measure/fill_workload.h"
 #include "profiles/measure/hot_batch.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/macro_batch.h"
@@ -37,202 +40,6 @@
 namespace gnomon::profiles {
 namespace {
 
-using schedule::Stage;
-
-/// Shares of the time limit. For the machine's bandwidths (each of the two):
-constexpr double bandwidth_share = 0.04;
-/// For cache hit curves:
-constexpr double access_share = 0.05;
-/// For the disk, if the graph is a store:
-constexpr double disk_share = 0.05;
-/// For biased sampling:
-constexpr double bias_share = 0.02;
-/// For stages with all data in device memory:
-constexpr double resident_share = 0.05;
-/// For mini-batches of a macro-batch, for those that reuse hot rows, for thinner ones, for counting those of
-/// resident parts, and for the lists of a macro-batch with a halo:
-constexpr double macro_share = 0.02;
-constexpr double hot_share = 0.02;
-constexpr double thin_share = 0.02;
-constexpr double count_share = 0.01;
-constexpr double halo_share = 0.01;
-/// For mini-batches of one hop with historical embeddings:
-constexpr double one_hop_share = 0.02;
-/// For what caches of the disk take beside reading, if the graph is a store:
-constexpr double disk_batch_share = 0.03;
-/// For computing reused embeddings:
-constexpr double refresh_share = 0.03;
-/// For evaluating the model:
-constexpr double evaluation_share = 0.05;
-/// For the rounds:
-constexpr double rounds_share = 1 - 2 * bandwidth_share - access_share - disk_share - bias_share -
-                                resident_share - macro_share - hot_share - thin_share - count_share -
-                                halo_share - one_hop_share - disk_batch_share - refresh_share -
-                                evaluation_share;
-
-void add_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
-  points.push_back({1, 1});
-  for (const auto& [threads, ratio] : ratios) {
-    if (const auto value = ratio.value()) {
-      points.push_back({threads, *value});
-    }
-  }
-}
-
-/// The mean of a quantity over an epoch's mini-batches relative to a full mini-batch: only the last one may
-/// be smaller. If its ratio was not measured, the ratio of the seeds is used.
-class EpochMean {
- public:
-  EpochMean(std::int64_t batches, std::optional<double> partial_share)
-      : batches_(static_cast<double>(batches)), partial_share_(partial_share) {}
-
-  double factor(const Ratio& partial) const {
-    return partial_share_ ? (batches_ - 1 + partial.value().value_or(*partial_share_)) / batches_ : 1;
-  }
-  /// The same for a time, including the additional time of the first mini-batch.
-  double factor(const Ratio& partial, const Ratio& first) const {
-    return factor(partial) + (first.value().value_or(1) - 1) / batches_;
-  }
-
- private:
-  double batches_;
-  std::optional<double> partial_share_;
-};
-
-StageTime scaled(StageTime time, double factor) {
-  for (double StageTime::*part : {&StageTime::mean_s, &StageTime::deviation_s, &StageTime::p5_s,
-                                  &StageTime::p50_s, &StageTime::p95_s, &StageTime::interval_s}) {
-    time.*part *= factor;
-  }
-  return time;
-}
-
-void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& rule, const EpochMean& mean) {
-  const auto stage_time = [&](Stage stage) {
-    const Series& series = measured.of(stage);
-    if (series.count() == 0) {
-      return StageTime{.converged = true};
-    }
-    StageTime time = series.stage_time(rule.converged(series));
-    time.mean_s = series.median_of_means(workload.batches);
-    const auto number = static_cast<std::size_t>(stage);
-    return scaled(time, mean.factor(measured.partial[number], measured.first[number]));
-  };
-  workload.cpu_batch = stage_time(Stage::cpu_batch);
-  workload.transfer = stage_time(Stage::transfer);
-  workload.device_batch = stage_time(Stage::device_batch);
-  workload.train = stage_time(Stage::train);
-  workload.parts.max_batch_bytes = static_cast<double>(measured.max_batch_bytes);
-  if (measured.training_bytes > 0) {
-    workload.parts.activation_bytes = static_cast<double>(measured.training_bytes);
-  }
-  if (const auto ratio = measured.structure_transfer.value()) {
-    workload.parts.structure_transfer_ratio = std::min(1.0, *ratio);
-  }
-  workload.parts.fused_train_ratio = measured.fused_train.value();
-  workload.parts.graphs_train_ratio = measured.graphs_train.value();
-  workload.parts.prepare_share_ratio = measured.prepare_share.value();
-  workload.batch_vertices = measured.vertices.mean() * mean.factor(measured.partial_vertices);
-  workload.batch_edges = measured.edges.mean() * mean.factor(measured.partial_edges);
-  workload.batch_bytes = measured.bytes.mean() * mean.factor(measured.partial_bytes);
-  if (measured.vertices.count() > 1) {
-    workload.batch_deviations = {measured.vertices.deviation(), measured.edges.deviation(),
-                                 measured.bytes.deviation()};
-  }
-  add_points(workload.worker_efficiency, measured.worker_efficiency);
-  add_points(workload.device_batch_speedup, measured.device_batch_speedup);
-  add_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup);
-  if (!measured.cpu_sample_speedup.empty()) {
-    add_points(workload.cpu_sample_speedup, measured.cpu_sample_speedup);
-  }
-  add_points(workload.train_speedup, measured.train_speedup);
-}
-
-/// Bytes of a feature row in the device's form; the mean for sparse rows.
-std::int64_t feature_row_bytes(const graph::Features& features, const runtime::DeviceOptions& device) {
-  const bool is_sparse = features.is_sparse() && runtime::takes_sparse_features(device);
-  return is_sparse && features.rows > 0 ? (features.bytes() + features.rows - 1) / features.rows
-                                        : features.row_bytes();
-}
-
-std::optional<StoreParts> store_parts(const graph::Graph& graph) {
-  if (!graph.parts) {
-    return std::nullopt;
-  }
-  auto sizes = graph::part_sizes(graph);
-  return StoreParts{runtime::partitioner_of(graph.parts->request.method), std::move(sizes.vertices),
-                    std::move(sizes.edges), std::move(sizes.train)};
-}
-
-WorkloadProfile describe(const graph::Graph& graph, const plan::Job& job, std::int64_t batches,
-                         const runtime::DeviceOptions& device) {
-  WorkloadProfile workload;
-  workload.graph = graph.name;
-  workload.vertices = graph.num_vertices();
-  workload.edges = graph.num_edges();
-  workload.max_degree = graph.max_degree();
-  workload.feature_columns = graph.features.columns;
-  workload.feature_row_bytes = feature_row_bytes(graph.features, device);
-  workload.train_vertices = static_cast<std::int64_t>(graph.train.size());
-  workload.job = job;
-  workload.batches = batches;
-  workload.store_parts = store_parts(graph);
-  return workload;
-}
-
-/// The sampling parts of cpu_batch and device_batch, where stages that only sample were measured.
-void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
-  if (measured.cpu_sample.count() > 0) {
-    workload.parts.cpu_sample_s = std::min(measured.cpu_sample.mean(), workload.cpu_batch.mean_s);
-  }
-  if (measured.device_sample.count() > 0) {
-    workload.parts.device_sample_s = std::min(measured.device_sample.mean(), workload.device_batch.mean_s);
-  }
-}
-
-/// What it takes to make lists of the edges that are sampled for a macro-batch. To be called after
-/// fill_sampling().
-void fill_macro_load(WorkloadProfile& workload, const SmallMacroBatch& macro) {
-  const auto batches = static_cast<double>(macro.batches);
-  const auto vertices = static_cast<double>(macro.graph.num_vertices());
-  const double edges = batches * workload.batch_edges;
-  if (edges <= 0 || workload.batch_vertices <= 0) {
-    return;
-  }
-  const double sample_s = workload.parts.cpu_sample_s.value_or(0);
-  const double row_s = (workload.cpu_batch.mean_s - sample_s) / workload.batch_vertices;
-  workload.parts.macro_edge_s = std::max(0.0, macro.load_s - batches * sample_s - vertices * row_s) / edges;
-}
-
-/// What is faster in a macro-batch than in the graph. To be called after fill_sampling().
-void fill_macro_batch(WorkloadProfile& workload, const MacroBatchTimes& times) {
-  const double sample_s = workload.parts.device_sample_s.value_or(0);
-  if (sample_s > 0 && workload.train.mean_s > 0) {
-    workload.parts.macro_sample_ratio = times.sample_s / sample_s;
-    workload.parts.macro_train_ratio = times.train_s / workload.train.mean_s;
-  }
-}
-
-void fill_disk_batch(WorkloadProfile& workload, const DiskBatchTimes& times) {
-  workload.parts.disk_rows_s = times.rows_s;
-  workload.parts.disk_lists_s = times.lists_s;
-  workload.parts.cache_choices_s = times.choices_s;
-}
-
-void fill_one_hop(WorkloadProfile& workload, const std::optional<OneHopTimes>& times) {
-  if (times && workload.cpu_batch.mean_s > 0 && workload.train.mean_s > 0) {
-    workload.parts.one_hop_batch_ratio = times->cpu_batch_s / workload.cpu_batch.mean_s;
-    workload.parts.one_hop_train_ratio = times->train_s / workload.train.mean_s;
-  }
-}
-
-void fill_refresh(WorkloadProfile& workload, const std::optional<RefreshTimes>& times) {
-  if (times) {
-    workload.parts.find_hot_s = times->find_s;
-    workload.parts.refresh_s = times->compute_s;
-  }
-}
-
 /// What `measure` returns, or nothing if the device has too little memory for it, and for plans that have
 /// such mini-batches.
 template <class Measure>
@@ -242,19 +49,6 @@ auto if_it_fits(const Measure& measure) -> decltype(measure()) {
   } catch (const runtime::OutOfDeviceMemory&) {
     return {};
   }
-}
-
-/// Measures special mini-batches of a small macro-batch, when the device's memory is free again.
-void measure_small_graph(const graph::Graph& graph, const plan::Job& job, const MeasureOptions& options,
-                         Profile& profile) {
-  const auto within = [&](double share) { return AccessOptions{share * profile.time_limit_s, options.stop}; };
-  auto& workload = profile.workload;
-  if (plan::abilities_of(options.device.kind).macro_batches) {
-    fill_macro_batch(workload, measure_macro_batch(graph, job, options.device, within(macro_share)));
-  }
-  workload.thin_batches =
-      if_it_fits([&] { return measure_thin(graph, job, options.device, within(thin_share)); });
-  workload.hot_batch = if_it_fits([&] { return measure_hot(graph, job, options.device, within(hot_share)); });
 }
 
 /// Whether a GPU's memory holds the graph and its features beside training and the mini-batches of a
@@ -267,88 +61,6 @@ bool fits(const graph::Graph& graph, const plan::Job& job, const runtime::Device
       static_cast<double>(graph.features.rows) * static_cast<double>(graph.features.row_bytes()) +
       static_cast<double>(kernels::cpu::resident_bytes(graph, runtime::draws_of(graph, job)));
   return data < share * (facts.memory_bytes - facts.peak_bytes - batches_ahead * batch_bytes);
-}
-
-/// Sets the parts of a GPU's preparation that read over the link: the difference to the preparation with all
-/// data in device memory or, if the memory is too small for that, all of it.
-void fill_link_parts(WorkloadProfile& workload, const std::optional<Resident>& resident) {
-  const double sample_s = workload.parts.device_sample_s.value_or(workload.device_batch.mean_s);
-  workload.device_batch_link_s = workload.device_batch.mean_s;
-  workload.parts.device_sample_link_s = sample_s;
-  if (resident) {
-    workload.device_batch_link_s = std::max(0.0, workload.device_batch.mean_s - resident->device_batch_s);
-    workload.parts.device_sample_link_s = std::clamp(sample_s - resident->device_sample_s, 0.0,
-                                                     std::min(sample_s, workload.device_batch_link_s));
-    if (resident->train_s && workload.train.mean_s > 0) {
-      workload.parts.resident_train_ratio = *resident->train_s / workload.train.mean_s;
-    }
-  }
-}
-
-/// Training's share of the device memory, given the peak use `peak_bytes`.
-void fill_memory(WorkloadProfile& workload, double peak_bytes, double weight_bytes) {
-  constexpr double copies_of_weights = 4;  // weights, gradients and Adam's two moments
-  workload.parts.parameter_bytes = weight_bytes;
-  workload.parts.activation_bytes =
-      if_positive(peak_bytes - workload.batch_bytes - copies_of_weights * weight_bytes);
-}
-
-/// The time that devices on the host's cores spend on averaging gradients.
-void fill_averaging(WorkloadProfile& workload, const AveragingTimes& times) {
-  workload.parts.update_s = std::min(times.update_s, workload.train.mean_s);
-  workload.parts.average_s = times.average_s;
-}
-
-/// Measures preparation with all data in device memory, if it fits. An emulated device is given more memory
-/// for that, if the host has enough; otherwise caches tell it.
-std::optional<Resident> measure_resident(Rounds& rounds, const graph::Graph& graph, const plan::Job& job,
-                                         const MeasureOptions& options, const runtime::DeviceFacts& facts,
-                                         double batch_bytes) {
-  const double time_limit_s = resident_share * options.time_limit_s;
-  if (fits(graph, job, facts, batch_bytes)) {
-    return rounds.measure_resident(time_limit_s);
-  }
-  auto roomy_facts = facts;
-  roomy_facts.memory_bytes = base::usable_memory_bytes() / 2;
-  if (options.device.kind != DeviceKind::emulated || !fits(graph, job, roomy_facts, batch_bytes)) {
-    return rounds.measure_cached(time_limit_s);
-  }
-  auto roomy = options.device;
-  roomy.max_bytes = static_cast<std::int64_t>(roomy_facts.memory_bytes);
-  return Rounds(graph, job, base::usable_cores(), roomy, options.stop).measure_resident(time_limit_s);
-}
-
-/// Warms up, then measures rounds until all stages have the requested precision. Returns the seconds that the
-/// device's set-up took, which do not count.
-double run_rounds(Rounds& rounds, Measured& measured, StopRule& rule, const Stopwatch& watch,
-                  const MeasureOptions& options) {
-  constexpr double warm_up_share = 0.25;
-  double set_up_s = 0;  // a GPU takes seconds to load kernels, place the graph and pin memory
-  const auto spent = [&](double share) { return watch.seconds() - set_up_s >= share * rule.time_limit_s; };
-  const auto tell = [&](const char* what) {
-    const double done_s = std::min(watch.seconds() - set_up_s, rule.time_limit_s);
-    base::report(options.progress, what, static_cast<std::int64_t>(1e3 * done_s),
-                 static_cast<std::int64_t>(1e3 * rule.time_limit_s));
-  };
-  tell("warming up");
-  const double batch_s = rounds.warm_up([&] { return spent(warm_up_share); });
-  if (!rounds.on_cores()) {
-    set_up_s = watch.seconds();
-  }
-  if (options.worth_s) {
-    const double worth_s = options.worth_s(batch_s * static_cast<double>(rounds.batches()));
-    rule.time_limit_s = std::min(rule.time_limit_s, rounds_share * worth_s);
-  }
-  // A short measurement may lie entirely within a burst of other work.
-  constexpr double least_share = 0.1;
-  // After the time limit only the stages alone are measured, if there are too few samples to detect outliers.
-  constexpr std::int64_t few_rounds = 3;
-  do {
-    tell("measuring");
-    rounds.run(measured, [&] { return spent(1); });
-  } while (!spent(least_share) || (!spent(1) && !measured.converged(rule)) ||
-           (!spent(2) && measured.rounds < few_rounds));
-  return set_up_s;
 }
 
 /// The process's memory without the graph: its anonymous memory at the start, and the pages of programs and
@@ -364,106 +76,398 @@ double runtime_bytes(const graph::Graph& graph, const base::ProcessMemory& befor
                              now.file_bytes - mapped);
 }
 
+class Profiler {
+ public:
+  Profiler(const graph::Graph& graph, const plan::Job& job, const MeasureOptions& options)
+      : graph_(graph), job_(job), options_(options) {
+    profile_.asked_interval = options.asked_interval;
+    profile_.time_limit_s = options.time_limit_s;
+    if (options.machine) {
+      profile_.machine_speeds = options.machine->speeds;
+    }
+  }
+
+  Profile run() && {
+    measure_in_rounds();
+    measure_apart();
+    finish();
+    return std::move(profile_);
+  }
+
+ private:
+  /// The first profiles that hold a measurement.
+  enum class Purpose : std::uint8_t {
+    choice,      ///< of every profile: the choice among plans that do not change the training depends on it
+    prediction,  ///< of those for predictions: their epochs and memory depend on it
+    all          ///< of complete ones: only plans that change the training depend on it
+  };
+  /// Something that is measured once, after the rounds.
+  struct Single {
+    const char* name;
+    double share;  ///< of the time limit
+    Purpose purpose;
+    void (Profiler::*take)(const AccessOptions& within);
+  };
+
+  /// While the stages' memory is in use.
+  static std::array<Single, 4> beside_stages() {
+    return {{{"data in device memory", 0.05, Purpose::choice, &Profiler::measure_residence},
+             {"a small macro-batch", 0, Purpose::all, &Profiler::make_macro_batch},
+             {"lists of a macro-batch with a halo", 0.01, Purpose::all, &Profiler::measure_halo},
+             {"caches of the disk", 0.03, Purpose::prediction, &Profiler::measure_disk_caches}}};
+  }
+  /// When it is free again.
+  static std::array<Single, 11> after_stages() {
+    return {{{"mini-batches of a macro-batch", 0.02, Purpose::all, &Profiler::measure_macro},
+             {"mini-batches of smaller fanouts", 0.02, Purpose::all, &Profiler::measure_thinner},
+             {"reused hot rows", 0.02, Purpose::all, &Profiler::measure_hot_rows},
+             {"biased sampling", 0.02, Purpose::all, &Profiler::measure_bias},
+             {"computing reused embeddings", 0.03, Purpose::all, &Profiler::measure_refreshing},
+             {"historical embeddings", 0.02, Purpose::all, &Profiler::measure_one_hop_batches},
+             {"mini-batches of resident parts", 0.01, Purpose::all, &Profiler::count_residents},
+             {"evaluation", 0.05, Purpose::choice, &Profiler::measure_evaluations},
+             {"bandwidths", 0.08, Purpose::choice, &Profiler::measure_bandwidths},
+             {"averaging of gradients", 0.04, Purpose::choice, &Profiler::measure_averages},
+             {"the disk", 0.05, Purpose::prediction, &Profiler::measure_disks}}};
+  }
+  static constexpr double access_share = 0.05;
+
+  bool takes(Purpose purpose) const {
+    return purpose == Purpose::choice || options_.all || (purpose == Purpose::prediction && options_.precise);
+  }
+
+  /// The share of the time limit that rounds leave for the others.
+  double share_of_singles() const {
+    double share = access_share;
+    const auto add = [&](const auto& singles) {
+      for (const Single& single : singles) {
+        share += takes(single.purpose) ? single.share : 0;
+      }
+    };
+    add(beside_stages());
+    add(after_stages());
+    return share;
+  }
+
+  AccessOptions within(double share) const { return {share * profile_.time_limit_s, options_.stop, {}}; }
+
+  template <std::size_t count>
+  void take(const std::array<Single, count>& singles) {
+    for (const Single& single : singles) {
+      if (takes(single.purpose)) {
+        base::report(options_.progress, single.name, 0, 0);
+        (this->*single.take)(within(single.share));
+      }
+    }
+  }
+
+  void measure_in_rounds() {
+    rounds_.emplace(graph_, job_, base::usable_cores(), options_.device, options_.stop);
+    profile_.workload = describe(graph_, job_, rounds_->batches(), options_.device);
+    describe_machine();
+    warm_up();
+    if (rounds_->has_link()) {
+      facts_ = rounds_->device().measure();
+      fill_device(profile_.machine, *facts_, options_.device);
+    }
+    if (options_.choose) {
+      run_chosen_rounds();
+    }
+    if (!options_.choose || options_.precise) {
+      run_all_rounds();
+    }
+    runtime_bytes_ = runtime_bytes(graph_, memory_before_);
+    weight_bytes_ = static_cast<double>(rounds_->weight_bytes());
+    peak_bytes_ = static_cast<double>(rounds_->peak_bytes());
+    fill_rounds();
+    if (watch_.seconds() - set_up_s_ < options_.time_limit_s) {
+      take(beside_stages());
+    }
+    rounds_.reset();
+  }
+
+  void measure_apart() {
+    if (!has_accesses_) {
+      count_accesses();
+    }
+    fill_rounds();
+    take(after_stages());
+  }
+
+  void describe_machine() {
+    auto& machine = profile_.machine;
+    machine.cpu.name = cpu_name();
+    machine.cpu.cores = base::usable_cores();
+    machine.cpu.memory_bytes = if_positive(base::usable_memory_bytes());
+    machine.device.kind = options_.device.kind;
+    machine.device.memory_bytes = machine.cpu.memory_bytes;
+    const auto hardware = base::allowed_cores();
+    machine.cpu.physical_cores = if_positive(base::physical_cores(hardware));
+    machine.cpu.node_cores = base::cores_of_nodes(hardware);
+  }
+
+  bool is_spent(double share) const { return watch_.seconds() - set_up_s_ >= share * rounds_limit_s_; }
+
+  void report_rounds(const char* what) const {
+    const double done_s = std::min(watch_.seconds() - set_up_s_, rounds_limit_s_);
+    base::report(options_.progress, what, static_cast<std::int64_t>(1e3 * done_s),
+                 static_cast<std::int64_t>(1e3 * rounds_limit_s_));
+  }
+
+  void warm_up() {
+    constexpr double warm_up_share = 0.25;
+    const double share = 1 - share_of_singles();
+    rounds_limit_s_ = share * options_.time_limit_s;
+    report_rounds("warming up");
+    const double batch_s = rounds_->warm_up([&] { return is_spent(warm_up_share); });
+    if (!rounds_->on_cores()) {
+      set_up_s_ = watch_.seconds();  // a GPU takes seconds to load kernels, place the graph and pin memory
+    }
+    if (options_.worth_s) {
+      const double worth_s = options_.worth_s(batch_s * static_cast<double>(rounds_->batches()));
+      profile_.time_limit_s = std::min(profile_.time_limit_s, worth_s);
+      rounds_limit_s_ = share * profile_.time_limit_s;
+    }
+    rule_ = {.asked_interval = options_.asked_interval, .time_limit_s = rounds_limit_s_};
+  }
+
+  /// Until all stages have the requested precision.
+  void run_all_rounds() {
+    // A short measurement may lie entirely within a burst of other work.
+    constexpr double least_share = 0.1;
+    do {
+      report_rounds("measuring");
+      rounds_->run(measured_, [&] { return is_spent(1); });
+    } while (!is_spent(least_share) || (!is_spent(1) && !measured_.converged(rule_)) ||
+             (!is_spent(2) && measured_.rounds < few_rounds));
+    profile_.stopped_by = measured_.converged(rule_) ? "interval" : "time_limit";
+  }
+
+  /// Until the choice of a plan is expected to gain nothing by more precision.
+  void run_chosen_rounds() {
+    profile_.stopped_by = "time_limit";
+    rounds_->run(measured_, std::array<std::size_t, 0>{}, [] { return false; });
+    count_accesses();
+    while (!is_spent(1)) {
+      report_rounds("measuring what decides");
+      fill_rounds();
+      const auto measurements = rounds_->measurements();
+      const double left_s = rounds_limit_s_ - (watch_.seconds() - set_up_s_);
+      const auto chosen = options_.choose(profile_, measurements, left_s);
+      if (chosen.empty()) {
+        profile_.stopped_by = "regret";
+        break;
+      }
+      rounds_->run(measured_, chosen, [&] { return is_spent(1); });
+    }
+    while (measured_.rounds < few_rounds && !is_spent(2)) {
+      rounds_->run(measured_, std::array<std::size_t, 0>{}, [] { return false; });
+    }
+  }
+
+  void count_accesses() {
+    base::report(options_.progress, "counting accesses", 0, 0);
+    fill_rounds();
+    measure_accesses(graph_, job_, within(access_share), profile_.workload);
+    has_accesses_ = true;
+  }
+
+  /// The profile as far as the rounds tell it, with beliefs of the rest.
+  void fill_rounds() {
+    auto& workload = profile_.workload;
+    if (rounds_) {
+      partial_share_ = rounds_->partial_share();
+    }
+    fill(workload, measured_, rule_, {workload.batches, partial_share_});
+    fill_sampling(workload, measured_);
+    if (has_accesses_) {
+      workload.work.reset();
+      workload.work = batch_work(workload);
+    }
+    profile_.machine.contention = contention_of(measured_, workload.worker_efficiency,
+                                                profile_.machine.cpu.cores, options_.device.kind);
+    if (resident_) {
+      profile_.machine.contention.train_beside_resident_batch = clamped(resident_->train_slowdown);
+    }
+    if (facts_) {
+      fill_memory(workload, peak_bytes_ > 0 ? peak_bytes_ : facts_->peak_bytes, weight_bytes_);
+      fill_link(workload);
+    }
+    set_beliefs(profile_, measured_);
+  }
+
+  /// Until it is measured, preparation is believed to wait for the link as long as its bytes take.
+  void fill_link(WorkloadProfile& workload) const {
+    if (has_residence_) {
+      fill_link_parts(workload, resident_);
+      return;
+    }
+    const auto bandwidth = profile_.machine.link.bandwidth_bytes_per_s;
+    const double bytes = workload.batch_vertices * static_cast<double>(workload.feature_row_bytes);
+    constexpr double most = 0.95;
+    workload.device_batch_link_s =
+        std::min(most * workload.device_batch.mean_s, bandwidth ? bytes / *bandwidth : 0);
+  }
+
+  /// Preparation with all data in device memory, if it fits. An emulated device is given more memory for
+  /// that, if the host has enough; otherwise caches tell it.
+  void measure_residence(const AccessOptions& within) {
+    if (!rounds_->has_link()) {
+      return;
+    }
+    has_residence_ = true;
+    resident_ = if_it_fits([&] { return residence(within.time_limit_s); });
+    fill_rounds();
+  }
+
+  std::optional<Resident> residence(double time_limit_s) {
+    const auto batch_bytes = static_cast<double>(measured_.max_batch_bytes);
+    if (fits(graph_, job_, *facts_, batch_bytes)) {
+      return rounds_->measure_resident(time_limit_s);
+    }
+    auto roomy_facts = *facts_;
+    roomy_facts.memory_bytes = base::usable_memory_bytes() / 2;
+    if (options_.device.kind != DeviceKind::emulated || !fits(graph_, job_, roomy_facts, batch_bytes)) {
+      return rounds_->measure_cached(time_limit_s);
+    }
+    auto roomy = options_.device;
+    roomy.max_bytes = static_cast<std::int64_t>(roomy_facts.memory_bytes);
+    return Rounds(graph_, job_, base::usable_cores(), roomy, options_.stop).measure_resident(time_limit_s);
+  }
+
+  void make_macro_batch(const AccessOptions& /*within*/) {
+    macro_ = small_macro_batch(rounds_->placed(), job_);
+  }
+  void measure_halo(const AccessOptions& within) {
+    profile_.workload.parts.halo_entry_s = measure_halo_entry(graph_, within);
+  }
+  void measure_disk_caches(const AccessOptions& within) {
+    fill_disk_batch(profile_.workload, measure_disk_batch(graph_, rounds_->placed(), job_, within));
+  }
+  void measure_macro(const AccessOptions& within) {
+    if (!macro_) {
+      return;
+    }
+    fill_macro_load(profile_.workload, *macro_);
+    if (plan::abilities_of(options_.device.kind).macro_batches) {
+      const auto times = if_it_fits(
+          [&] { return std::optional(measure_macro_batch(macro_->graph, job_, options_.device, within)); });
+      if (times) {
+        fill_macro_batch(profile_.workload, *times);
+      }
+    }
+  }
+  void measure_thinner(const AccessOptions& within) {
+    if (macro_) {
+      profile_.workload.thin_batches =
+          if_it_fits([&] { return measure_thin(macro_->graph, job_, options_.device, within); });
+    }
+  }
+  void measure_hot_rows(const AccessOptions& within) {
+    if (macro_) {
+      profile_.workload.hot_batch =
+          if_it_fits([&] { return measure_hot(macro_->graph, job_, options_.device, within); });
+    }
+  }
+  void measure_bias(const AccessOptions& within) {
+    profile_.workload.parts.biased_sample_ratio = measure_biased_sampling(graph_, job_, within);
+  }
+  void measure_refreshing(const AccessOptions& within) {
+    fill_refresh(profile_.workload, measure_refresh(graph_, job_, within));
+  }
+  void measure_one_hop_batches(const AccessOptions& within) {
+    fill_one_hop(profile_.workload,
+                 if_it_fits([&] { return measure_one_hop(graph_, job_, options_.device, within); }));
+  }
+  void count_residents(const AccessOptions& within) {
+    profile_.workload.resident_batches = count_resident(graph_, job_, within);
+  }
+  void measure_evaluations(const AccessOptions& within) {
+    profile_.workload.evaluation =
+        if_it_fits([&] { return measure_evaluation(graph_, job_, options_.device, within); });
+  }
+
+  void measure_bandwidths(const AccessOptions& within) {
+    const auto& known = options_.machine;
+    if (known && known->machine.cpu.memory_bandwidth_bytes_per_s &&
+        known->machine.cpu.copy_bandwidth_bytes_per_s) {
+      take_bandwidths(known->machine);
+      return;
+    }
+    auto rule = rule_;
+    rule.time_limit_s = within.time_limit_s / 2;
+    bool converged = true;
+    take_bandwidths(measure_machine({.rule = rule,
+                                     .copy_bytes = static_cast<std::size_t>(profile_.workload.batch_bytes),
+                                     .stop = options_.stop,
+                                     .progress = options_.progress},
+                                    converged));
+    if (!converged && profile_.stopped_by == "interval") {
+      profile_.stopped_by = "time_limit";
+    }
+  }
+
+  void take_bandwidths(const MachineProfile& machine) {
+    profile_.machine.name = machine.name;
+    profile_.machine.cpu.memory_bandwidth_bytes_per_s = machine.cpu.memory_bandwidth_bytes_per_s;
+    profile_.machine.cpu.copy_bandwidth_bytes_per_s = machine.cpu.copy_bandwidth_bytes_per_s;
+    profile_.machine.running = machine.running;
+    profile_.machine.running.price_per_hour.reset();
+    if (!facts_) {
+      profile_.machine.device.name = profile_.machine.cpu.name;
+    }
+  }
+
+  void measure_averages(const AccessOptions& within) {
+    if (options_.device.kind == DeviceKind::emulated && options_.device.devices > 1) {
+      fill_averaging(profile_.workload, measure_averaging(job_, graph_.features.columns, graph_.num_classes,
+                                                          within.time_limit_s));
+    }
+  }
+
+  void measure_disks(const AccessOptions& within) {
+    if (!graph_.directory.empty()) {
+      const auto* const file = graph_.features.is_sparse() ? "features_columns.npy" : "features.npy";
+      profile_.machine.disk = measure_disk(graph_.directory / file, within.time_limit_s, options_.stop);
+    }
+  }
+
+  void finish() {
+    profile_.machine.cpu.runtime_bytes = if_positive(runtime_bytes_);
+    profile_.other_load = load_.load();
+  }
+
+  /// Rounds that are run even after the time limit, so that outliers show.
+  static constexpr std::int64_t few_rounds = 3;
+
+  const graph::Graph& graph_;
+  const plan::Job& job_;
+  const MeasureOptions& options_;
+  const Stopwatch watch_;
+  const base::ProcessMemory memory_before_ = options_.memory_before.value_or(base::process_memory());
+  const base::LoadMeter load_;
+  Profile profile_;
+  Measured measured_;
+  StopRule rule_;
+  std::optional<Rounds> rounds_;  ///< while the stages' memory is in use
+  std::optional<runtime::DeviceFacts> facts_;
+  std::optional<Resident> resident_;
+  std::optional<SmallMacroBatch> macro_;
+  std::optional<double> partial_share_;
+  double rounds_limit_s_ = 0;
+  double set_up_s_ = 0;  ///< of the device, which does not count
+  double runtime_bytes_ = 0;
+  double weight_bytes_ = 0;
+  double peak_bytes_ = 0;
+  bool has_accesses_ = false;
+  bool has_residence_ = false;
+};
+
 }  // namespace
 
 Profile measure(const graph::Graph& graph, const plan::Job& job, const MeasureOptions& options) {
   plan::check(job, "job");
-  const Stopwatch watch;
-  const auto memory_before = base::process_memory();
-  const base::LoadMeter load;
-  Profile profile;
-  profile.asked_interval = options.asked_interval;
-  profile.time_limit_s = options.time_limit_s;
-  StopRule rule{.asked_interval = options.asked_interval, .time_limit_s = options.time_limit_s};
-
-  Measured measured;
-  std::optional<runtime::DeviceFacts> facts;
-  std::optional<Resident> resident;
-  std::optional<SmallMacroBatch> macro;
-  std::optional<double> partial_share;
-  double runtime = 0;
-  double weight_bytes = 0;
-  double peak_bytes = 0;
-  rule.time_limit_s *= rounds_share;
-  {
-    Rounds rounds(graph, job, base::usable_cores(), options.device, options.stop);
-    profile.workload = describe(graph, job, rounds.batches(), options.device);
-    const double set_up_s = run_rounds(rounds, measured, rule, watch, options);
-    profile.time_limit_s = rule.time_limit_s / rounds_share;
-    partial_share = rounds.partial_share();
-    runtime = runtime_bytes(graph, memory_before);
-    if (rounds.has_link()) {
-      weight_bytes = static_cast<double>(rounds.weight_bytes());
-      peak_bytes = static_cast<double>(rounds.peak_bytes());
-      facts = rounds.device().measure();
-      resident = measure_resident(rounds, graph, job, options, *facts,
-                                  static_cast<double>(measured.max_batch_bytes));
-    }
-    if (watch.seconds() - set_up_s < options.time_limit_s) {
-      macro = small_macro_batch(rounds.placed(), job);
-      profile.workload.parts.halo_entry_s =
-          measure_halo_entry(graph, {halo_share * profile.time_limit_s, options.stop});
-      fill_disk_batch(profile.workload,
-                      measure_disk_batch(graph, rounds.placed(), job,
-                                         {disk_batch_share * profile.time_limit_s, options.stop}));
-    }
-  }
-  fill(profile.workload, measured, rule, {profile.workload.batches, partial_share});
-  base::report(options.progress, "counting accesses", 0, 0);
-  measure_accesses(graph, job, {access_share * profile.time_limit_s, options.stop}, profile.workload);
-  fill_sampling(profile.workload, measured);
-  if (macro) {
-    fill_macro_load(profile.workload, *macro);
-    measure_small_graph(macro->graph, job, options, profile);
-  }
-  profile.workload.work = batch_work(profile.workload);
-  profile.workload.parts.biased_sample_ratio =
-      measure_biased_sampling(graph, job, {bias_share * profile.time_limit_s, options.stop});
-  fill_refresh(profile.workload,
-               measure_refresh(graph, job, {refresh_share * profile.time_limit_s, options.stop}));
-  fill_one_hop(profile.workload, if_it_fits([&] {
-                 return measure_one_hop(graph, job, options.device,
-                                        {one_hop_share * profile.time_limit_s, options.stop});
-               }));
-  profile.workload.resident_batches =
-      count_resident(graph, job, {count_share * profile.time_limit_s, options.stop});
-  base::report(options.progress, "measuring evaluation", 0, 0);
-  profile.workload.evaluation =
-      measure_evaluation(graph, job, options.device, {evaluation_share * profile.time_limit_s, options.stop});
-
-  bool converged = measured.converged(rule);
-  rule.time_limit_s = profile.time_limit_s * bandwidth_share;
-  profile.machine = measure_machine({.rule = rule,
-                                     .copy_bytes = static_cast<std::size_t>(profile.workload.batch_bytes),
-                                     .stop = options.stop,
-                                     .progress = options.progress},
-                                    converged);
-  profile.machine.cpu.runtime_bytes = if_positive(runtime);
-  if (facts) {
-    fill_device(profile.machine, *facts, options.device);
-    fill_memory(profile.workload, peak_bytes > 0 ? peak_bytes : facts->peak_bytes, weight_bytes);
-    fill_link_parts(profile.workload, resident);
-  }
-  if (options.device.kind == DeviceKind::emulated && options.device.devices > 1) {
-    fill_averaging(profile.workload,
-                   measure_averaging(job, graph.features.columns, graph.num_classes, rule.time_limit_s));
-  }
-  if (!graph.directory.empty()) {
-    const auto* const file = graph.features.is_sparse() ? "features_columns.npy" : "features.npy";
-    profile.machine.disk =
-        measure_disk(graph.directory / file, disk_share * profile.time_limit_s, options.stop);
-  }
-  const auto hardware = base::allowed_cores();
-  profile.machine.cpu.physical_cores = if_positive(base::physical_cores(hardware));
-  profile.machine.cpu.node_cores = base::cores_of_nodes(hardware);
-  profile.machine.contention = contention_of(measured, profile.workload.worker_efficiency,
-                                             profile.machine.cpu.cores, options.device.kind);
-  if (resident) {
-    profile.machine.contention.train_beside_resident_batch = clamped(resident->train_slowdown);
-  }
-  profile.other_load = load.load();
-  profile.stopped_by = converged ? "interval" : "time_limit";
-  return profile;
+  return Profiler(graph, job, options).run();
 }
 
 }  // namespace gnomon::profiles

@@ -2,10 +2,14 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 
+#include "base/process_memory.h"
 #include "base/progress.h"
 #include "graph/graph.h"
 #include "plan/job.h"
+#include "profiles/catalog.h"
+#include "profiles/measurement.h"
 #include "profiles/profile.h"
 #include "runtime/device_options.h"
 
@@ -18,6 +22,18 @@ struct MeasureOptions {
   /// Called after the warm-up with an estimate of the job's epoch time. Returns the maximum time to measure,
   /// if that is less than the time limit. May be empty.
   std::function<double(double epoch_s)> worth_s = {};
+  /// Chooses the measurements of the first rounds, until it chooses none or the time is up. Empty: there are
+  /// no such rounds.
+  ChooseMeasurements choose = {};
+  /// Whether rounds of all measurements follow, until they are as precise as asked; always without `choose`.
+  bool precise = true;
+  /// Whether that is measured, too, which only plans that change the training depend on.
+  bool all = true;
+  /// This machine, where it was measured before: its bandwidths are not measured again, speed-ups are
+  /// believed by its speeds before they are measured, and the profile keeps these.
+  std::optional<CatalogMachine> machine = {};
+  /// The process's memory before anything was measured, that of `machine` included; none: at the call.
+  std::optional<base::ProcessMemory> memory_before = {};
   base::Progress progress = {};
   const std::atomic<bool>* stop = nullptr;  ///< set from outside: throws base::Interrupted
   runtime::DeviceOptions device = {};       ///< the device that trains
@@ -33,7 +49,8 @@ struct MeasureOptions {
 ///   - several workers together: worker efficiency;
 ///   - the device's stages with more threads: their speed-up.
 /// These are followed by memory and cache accesses and, for a graph from a store, the disk (disk.h).
-/// Quantities for which there is no time left remain unknown.
+/// What there was no time for is as it was believed before (Profile::beliefs), or unknown, and so is what the
+/// device's memory does not suffice for.
 ///
 /// Ratios are of times in the same round, so that a drift of the machine's speed cancels. Throws InputError
 /// (a job or graph that cannot be trained), Interrupted.

@@ -81,14 +81,49 @@ TEST(Measure, FillsEveryField) {
   EXPECT_EQ(contention.beside_crowded_team.has_value(), base::usable_cores() > 1);
 }
 
-// With no time for more than the stages alone, nothing is known of what runs side by side.
-TEST(Measure, LeavesOutWhatThereWasNoTimeFor) {
+// With no time for more than the stages alone, numbers of what runs side by side are beliefs.
+TEST(Measure, BelievesWhatThereWasNoTimeFor) {
   const auto profile = measure(tiny_graph(), tiny_job(50), {.asked_interval = 1e-9, .time_limit_s = 1e-6});
-  EXPECT_EQ(base::write_value(profile.machine.contention), base::Json::object());
-  EXPECT_FALSE(profile.workload.parts.fused_train_ratio.has_value());
-  EXPECT_FALSE(profile.workload.parts.macro_train_ratio.has_value());
-  EXPECT_EQ(profile.workload.train_speedup.size(), 1U);
+  const auto samples_of = [&](const std::string& quantity) {
+    const auto belief = std::ranges::find(profile.beliefs, quantity, &Belief::of);
+    return belief == profile.beliefs.end() ? -1 : belief->samples;
+  };
+  EXPECT_EQ(samples_of("fused_train_ratio"), 0);
+  EXPECT_EQ(samples_of("train_beside_cpu_batch"), base::usable_cores() > 1 ? 0 : -1);
+  EXPECT_GT(samples_of("train"), 0);
   check(profile, "profile");
+}
+
+// Rounds measure what is chosen, and nothing that no plan depends on which leaves the training as it is.
+TEST(Measure, MeasuresWhatIsChosen) {
+  MeasureOptions options{.asked_interval = 1e-9, .time_limit_s = 30};
+  options.precise = options.all = false;
+  int rounds = 0;
+  options.choose = [&](const Profile& so_far, std::span<const Measurement> measurements, double left_s) {
+    check(so_far, "so far");
+    EXPECT_GT(left_s, 0);
+    for (std::size_t i = 0; i < measurements.size(); ++i) {
+      const auto& informs = measurements[i].informs;
+      if (rounds < 3 && std::ranges::find(informs, "fused_train_ratio") != informs.end()) {
+        ++rounds;
+        EXPECT_EQ(measurements[i].taken, rounds - 1);
+        return std::vector<std::size_t>{i};
+      }
+    }
+    return std::vector<std::size_t>{};
+  };
+  const auto profile = measure(tiny_graph(), tiny_job(50), options);
+  EXPECT_EQ(rounds, 3);
+  EXPECT_EQ(profile.stopped_by, "regret");
+  for (const auto& belief : profile.beliefs) {
+    if (belief.of == "fused_train_ratio") {
+      EXPECT_EQ(belief.samples, 3);
+    } else if (belief.of.find("speedup") != std::string::npos) {
+      EXPECT_EQ(belief.samples, 0) << belief.of;
+    }
+  }
+  EXPECT_FALSE(profile.workload.hot_batch.has_value());
+  EXPECT_FALSE(profile.workload.parts.biased_sample_ratio.has_value());
 }
 
 TEST(Measure, CountsBatchesAsTheSamplerMakesThem) {
