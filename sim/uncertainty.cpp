@@ -35,8 +35,6 @@ constexpr std::array<std::vector<ScalingPoint> WorkloadProfile::*, 5> speedups{
      &WorkloadProfile::cpu_sample_speedup, &WorkloadProfile::train_speedup,
      &WorkloadProfile::device_batch_speedup}};
 
-static_assert(stages.size() + speedups.size() == EpochErrors::num_sources);
-
 /// Half width of a 95 % interval over the standard error of a normal distribution.
 constexpr double normal_half_width = 1.96;
 
@@ -55,6 +53,21 @@ bool slow_down(std::vector<ScalingPoint>& points) {
     }
   }
   return any;
+}
+
+bool is_stage(const std::string& quantity) {
+  return quantity == "cpu_batch" || quantity == "transfer" || quantity == "device_batch" ||
+         quantity == "train";
+}
+
+/// Whether the profile states an interval for a point of speed-ups, as after a move to other cores.
+bool has_own_interval(const profiles::Profile& profile, const std::string& quantity) {
+  return quantity.find('@') != std::string::npos &&
+         std::any_of(speedups.begin(), speedups.end(), [&](const auto points) {
+           const auto& of = profile.workload.*points;
+           return std::any_of(of.begin(), of.end(),
+                              [](const ScalingPoint& point) { return point.interval.value_or(0) > 0; });
+         });
 }
 
 /// The changes of one plan's epoch with the profile.
@@ -86,6 +99,19 @@ class Changes {
     return slow_down(changed.workload.*points) ? of(changed) : 0;
   }
 
+  /// If a number is off by the half width of its 95 % interval, in the direction that changes the epoch more.
+  double of_belief(const profiles::Quantity& quantity, double deviation) const {
+    const auto of_factor = [&](double factor) {
+      auto changed = profile_;
+      quantity.of(changed) *= factor;
+      return of(changed);
+    };
+    const double factor = std::exp(normal_half_width * deviation);
+    const double up_s = of_factor(factor);
+    const double down_s = of_factor(1 / factor);
+    return std::abs(up_s) > std::abs(down_s) ? up_s : -down_s;
+  }
+
  private:
   const profiles::Profile& profile_;
   const plan::Plan& plan_;
@@ -105,16 +131,22 @@ std::optional<EpochErrors> epoch_errors(const profiles::Profile& profile, const 
   EpochErrors errors;
   errors.epoch_s = changes.epoch_s();
   errors.of_model_s = normal_half_width * profile.prediction_error.value_or(0) * changes.epoch_s();
-  std::size_t source = 0;
   for (const auto& stage : stages) {
     const StageTime& time = profile.workload.*stage.time;
     if (time.mean_s > 0 && time.interval_s == 0 && changes.depends_on(stage.time)) {
       return std::nullopt;
     }
-    errors.by_source_s[source++] = time.interval_s > 0 ? changes.of_stage(stage.time, time.interval_s) : 0;
+    errors.by_source_s.push_back(time.interval_s > 0 ? changes.of_stage(stage.time, time.interval_s) : 0);
   }
   for (const auto points : speedups) {
-    errors.by_source_s[source++] = changes.of_speedups(points);
+    errors.by_source_s.push_back(changes.of_speedups(points));
+  }
+  const auto quantities = profiles::quantities_of(profile);
+  for (const auto& belief : profile.beliefs) {
+    const auto quantity = std::ranges::find(quantities, belief.of, &profiles::Quantity::name);
+    const bool counts = quantity != quantities.end() && quantity->is_known(profile) && !is_stage(belief.of) &&
+                        !has_own_interval(profile, belief.of);
+    errors.by_source_s.push_back(counts ? changes.of_belief(*quantity, belief.deviation) : 0);
   }
   return errors;
 }
@@ -129,8 +161,8 @@ double interval_s(const EpochErrors& errors) {
 
 double difference_interval_s(const EpochErrors& one, const EpochErrors& other) {
   double squares = std::pow(one.of_model_s, 2) + std::pow(other.of_model_s, 2);
-  for (std::size_t source = 0; source < EpochErrors::num_sources; ++source) {
-    squares += std::pow(one.by_source_s[source] - other.by_source_s[source], 2);
+  for (std::size_t source = 0; source < one.by_source_s.size(); ++source) {
+    squares += std::pow(one.by_source_s[source] - other.by_source_s.at(source), 2);
   }
   return std::sqrt(squares);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "plan/plan.h"
 #include "profiles/profile.h"
@@ -11,13 +11,12 @@ namespace gnomon::sim {
 
 /// How uncertain a plan's predicted epoch is.
 struct EpochErrors {
-  /// The times of the four stages, then the five lists of speed-ups by threads and workers.
-  static constexpr std::size_t num_sources = 9;
   double epoch_s = 0;
-  /// The change of the epoch if one of them is slower by the half width of its 95 % confidence interval: 0
-  /// for what the plan does not use or hides behind something else. Two plans on one profile are predicted
-  /// from the same numbers, so that an error in one of them changes both epochs.
-  std::array<double, num_sources> by_source_s{};
+  /// The change of the epoch if one source of errors is slower by the half width of its 95 % interval: 0 for
+  /// what the plan does not use or hides behind something else. Sources are the times of the four stages, the
+  /// five lists of speed-ups by threads and workers, and the profile's beliefs of other numbers. Two plans on
+  /// one profile are predicted from the same numbers, so that an error in one of them changes both epochs.
+  std::vector<double> by_source_s{};
   /// Half width by the error of predictions that real runs showed (Profile::prediction_error): what remains
   /// of each plan after corrections that plans have in common.
   double of_model_s = 0;
@@ -33,8 +32,8 @@ std::optional<EpochErrors> epoch_errors(const profiles::Profile& profile, const 
 double interval_s(const EpochErrors& errors);
 
 /// Half width of the 95 % confidence interval of the difference between the epochs of two plans on one
-/// profile. Errors of a source change both epochs and are subtracted before they are squared; those of the
-/// model are each plan's own.
+/// profile. Precondition: both have the same sources. Errors of a source change both epochs and are
+/// subtracted before they are squared; those of the model are each plan's own.
 double difference_interval_s(const EpochErrors& one, const EpochErrors& other);
 
 /// interval_s of epoch_errors.

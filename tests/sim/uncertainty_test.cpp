@@ -56,6 +56,25 @@ TEST(Uncertainty, OfABottleneckIsItsOwn) {
   EXPECT_NEAR(*interval, 20 * 0.01, 0.25 * 20 * 0.01);  // the last batch is not hidden
 }
 
+// What was never measured is part of the interval.
+TEST(Uncertainty, HoldsTheBeliefs) {
+  auto profile = test::profile_of(profiles::DeviceKind::host, 2, 20, {0.1, 0, 0.07, 0.05});
+  profile.workload.train.interval_s = profile.workload.cpu_batch.interval_s =
+      profile.workload.device_batch.interval_s = 1e-6;
+  auto plan = sequential();
+  plan.route = plan::Route::device;
+  plan.workers = 0;
+  plan.device_threads = 2;
+  profile.workload.train_speedup = profile.workload.device_batch_speedup = {{1, 1}, {2, 1.5}};
+  const double before_s = *epoch_interval_s(profile, plan);
+  profile.beliefs = {{"train_speedup@2", 0.2, 0}};
+  const double after_s = *epoch_interval_s(profile, plan);
+  EXPECT_LT(before_s, 1e-3);
+  EXPECT_NEAR(after_s, 20 * 0.05 / 1.5 * (std::exp(1.96 * 0.2) - 1), 1e-6);
+  plan.device_threads = 1;
+  EXPECT_NEAR(*epoch_interval_s(profile, plan), before_s, 1e-4) << "trains on one thread";
+}
+
 TEST(Uncertainty, IsUnknownWithoutIntervals) {
   const auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, 20, {0.1, 0.02, 0.07, 0.05});
   EXPECT_FALSE(epoch_interval_s(profile, sequential()).has_value());
