@@ -8,8 +8,11 @@
 #include "base/philox.h"
 #include "base/usable.h"
 #include "plan/plan.h"
+#include "profiles/beliefs.h"
 #include "profiles/profile.h"
 #include "sim/predict.h"
+#include "tuner/evidence/contenders.h"
+#include "tuner/evidence/regret.h"
 #include "tuner/models/proposal_model.h"
 #include "tuner/search/point_facts.h"
 #include "tuner/search/search.h"
@@ -128,6 +131,49 @@ void tune(benchmark::State& state, profiles::DeviceKind device, int cores) {
   }
 }
 
+/// A choice of what to measure next, without looking for contenders again.
+void value_of_information(benchmark::State& state, profiles::DeviceKind device, int cores) {
+  auto profile = profile_of(device, cores, state.range(0));
+  profiles::add_beliefs(profile);
+  for (auto& quantity : profiles::quantities_of(profile)) {
+    if (std::ranges::find(profile.beliefs, quantity.name, &profiles::Belief::of) == profile.beliefs.end()) {
+      profile.beliefs.push_back({quantity.name, 0.05, 4});
+    }
+  }
+  const auto plans = tuner::contenders(profile, {});
+  for (auto _ : state) {
+    const tuner::RegretModel model(tuner::effects_of(profile, plans));
+    double value_s = 0;
+    for (std::size_t belief = 0; belief < profile.beliefs.size(); ++belief) {
+      value_s += model.value_s(std::vector<tuner::Informed>{{belief, 0.5}});
+    }
+    benchmark::DoNotOptimize(value_s);
+  }
+  state.counters["plans"] = static_cast<double>(plans.size());
+  state.counters["beliefs"] = static_cast<double>(profile.beliefs.size());
+}
+
+/// The plans that may be the fastest.
+void contenders(benchmark::State& state, profiles::DeviceKind device, int cores) {
+  auto profile = profile_of(device, cores, state.range(0));
+  profiles::add_beliefs(profile);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(tuner::contenders(profile, {}));
+  }
+}
+
+BENCHMARK_CAPTURE(value_of_information, host_2_cores, profiles::DeviceKind::host, 2)
+    ->Arg(120)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(value_of_information, gpu_16_cores, profiles::DeviceKind::cuda, 16)
+    ->Arg(1200)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(contenders, host_2_cores, profiles::DeviceKind::host, 2)
+    ->Arg(120)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(contenders, gpu_16_cores, profiles::DeviceKind::cuda, 16)
+    ->Arg(1200)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(suggest, gaussian_process, tuner::StrategyKind::gaussian_process)
     ->Arg(200)
     ->Arg(213)
