@@ -12,11 +12,17 @@
 namespace gnomon::tuner {
 namespace {
 
-/// Minimum gain, relative to the remaining training, that is worth another round.
+/// Minimum gain, relative to the training, that is worth a race.
 constexpr double min_gain = 1e-3;
 
-/// Minimum number of rounds, without the warm-up, before a plan may be eliminated.
+/// Maximum share of a training's mini-batches that a race takes.
+constexpr double max_training_share = 0.75;
+
+/// Minimum number of rounds, without the warm-up, before the test may eliminate a plan.
 constexpr std::size_t min_rounds = 2;
+
+/// Difference of logarithms beyond which one round eliminates a plan: some times what turns vary by.
+constexpr double clearly_slower = 0.3;
 
 /// Precondition: not empty.
 double mean(const std::vector<double>& values) {
@@ -40,11 +46,13 @@ PlanRace::PlanRace(std::vector<Entrant> entrants, const RaceTerms& terms)
   }
   remaining_.resize(entrants_.size());
   std::iota(remaining_.begin(), remaining_.end(), std::size_t{0});
-  std::erase_if(remaining_, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
-  const auto rounds = static_cast<std::int64_t>(min_rounds) + 1;
-  const auto most = terms.training_batches / 2 /
-                    (rounds * terms.turn_batches);  // all plans, in at most half of the training
+  std::erase_if(remaining_, [this](std::size_t e) { return e != leader_ && !is_worth_a_race(e); });
+  const auto rounds = static_cast<double>(min_rounds + 1);
+  const auto most =
+      static_cast<std::int64_t>(max_training_share * static_cast<double>(terms.training_batches) /
+                                (rounds * static_cast<double>(terms.turn_batches)));
   remaining_.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, std::ssize(remaining_))));
+  starters_ = remaining_.size();
   begin_round();
 }
 
@@ -54,18 +62,21 @@ double PlanRace::epoch_s(std::size_t entrant) const {
 }
 
 double PlanRace::turn_overhead_s(std::size_t entrant) const {
-  const auto& [plan, epoch_s, turn_s] = entrants_[entrant];
+  const auto& [plan, epoch_s, turn_s, deviation] = entrants_[entrant];
   const double share = static_cast<double>(terms_.turn_batches) / static_cast<double>(terms_.epoch_batches);
   return std::max(0.0, turn_s - share * epoch_s);
+}
+
+/// Degrees of freedom of variance().
+double PlanRace::degrees() const {
+  return 1 + static_cast<double>(remaining_.size() - 1) * static_cast<double>(logs_[leader_].size() - 1);
 }
 
 /// Variance of the difference of two plans' logarithms in one round: the residual variance after removing the
 /// plans' and rounds' means, with the variation between batches as one more observation.
 double PlanRace::variance() const {
-  const auto rounds = static_cast<double>(logs_[leader_].size());
   const auto plans = static_cast<double>(remaining_.size());
   double squares = within_variance_ / std::max(1, counted_);
-  double degrees = 1;
   std::vector<double> means;
   for (const std::size_t e : remaining_) {
     means.push_back(mean(logs_[e]));
@@ -80,8 +91,22 @@ double PlanRace::variance() const {
       squares += rest * rest;
     }
   }
-  degrees += (plans - 1) * (rounds - 1);
-  return 2 * squares / degrees;
+  return 2 * squares / degrees();
+}
+
+/// How far the sums of two plans' logarithms may be apart before the larger one is eliminated: the triangular
+/// boundary of Kim and Nelson with c = 1. It falls to 0.
+double PlanRace::boundary() const {
+  const double tolerance = std::log1p(terms_.tolerance);
+  const double others = static_cast<double>(std::max<std::size_t>(2, starters_)) - 1;
+  const double eta = (std::pow(2 * terms_.error / others, -2 / degrees()) - 1) / 2;
+  const double rounds = 2 * eta * degrees() * variance() / (tolerance * tolerance);
+  return std::max(0.0, tolerance / 2 * (rounds - static_cast<double>(logs_[leader_].size())));
+}
+
+bool PlanRace::is_eliminated(std::size_t entrant) const {
+  const double lead = mean(logs_[entrant]) - mean(logs_[leader_]);
+  return lead > 0 && lead * static_cast<double>(logs_[leader_].size()) >= boundary();
 }
 
 /// The weight of the measurement relative to the prediction, two estimates of the same logarithm.
@@ -97,26 +122,18 @@ double PlanRace::believed_log(std::size_t entrant) const {
   return predicted + weight_of_measured() * (mean(logs_[entrant]) - predicted);
 }
 
-/// The leader's advantage as a difference of logarithms; from predictions before anything is measured.
-double PlanRace::lead_over(std::size_t entrant) const {
-  return logs_[leader_].empty() ? std::log(entrants_[entrant].epoch_s / entrants_[leader_].epoch_s)
-                                : believed_log(entrant) - believed_log(leader_);
-}
-
-bool PlanRace::is_worth_a_round(std::size_t entrant) const {
-  const auto rounds = static_cast<double>(logs_[leader_].size());
-  const double lead = lead_over(entrant);
-  // The expected change of the difference by one more round.
-  const double predicted = 2 * terms_.model_error * terms_.model_error;
-  const auto left_over = [&](double n) { return 1 / (1 / predicted + n / variance()); };
-  const double moved = rounds > 0 ? left_over(rounds) - left_over(rounds + 1) : predicted;
-  const double batch_s = epoch_s(leader_) / static_cast<double>(terms_.epoch_batches);
-  const double left_s = batch_s * static_cast<double>(terms_.training_batches - trained_);
-  const double gain_s = left_s * expected_improvement({lead, moved}, 0);
+/// By predictions.
+bool PlanRace::is_worth_a_race(std::size_t entrant) const {
+  const auto& [plan, epoch_s, turn_s, deviation] = entrants_[entrant];
+  const double lead = std::log(epoch_s / entrants_[leader_].epoch_s);
+  const double variance = 2 * terms_.model_error * terms_.model_error + deviation * deviation;
+  const double batch_s = entrants_[leader_].epoch_s / static_cast<double>(terms_.epoch_batches);
+  const double left_s = batch_s * static_cast<double>(terms_.training_batches);
+  const double gain_s = left_s * expected_improvement({lead, variance}, 0);
   const double slower_s =
       batch_s * static_cast<double>(terms_.turn_batches) * std::max(0.0, std::expm1(lead));
   const double cost_s = turn_overhead_s(entrant) + turn_overhead_s(leader_) + slower_s;
-  return gain_s > std::max(min_gain * left_s, rounds > 0 ? cost_s : (1 + min_rounds) * cost_s);
+  return gain_s > std::max(min_gain * left_s, (1 + min_rounds) * cost_s);
 }
 
 void PlanRace::begin_round() {
@@ -153,17 +170,24 @@ void PlanRace::end_round() {
     leader_ = *std::min_element(remaining_.begin(), remaining_.end(), [this](std::size_t a, std::size_t b) {
       return believed_log(a) < believed_log(b);
     });
-    if (logs_[leader_].size() >= min_rounds) {
+    if (logs_[leader_].size() < min_rounds) {
+      std::erase_if(remaining_,
+                    [this](std::size_t e) { return mean(logs_[e]) - mean(logs_[leader_]) > clearly_slower; });
+      is_decided_ = remaining_.size() == 1;
+    } else {
       auto left = remaining_;
-      std::erase_if(left, [this](std::size_t e) { return e != leader_ && !is_worth_a_round(e); });
+      std::erase_if(left, [this](std::size_t e) { return e != leader_ && is_eliminated(e); });
+      is_decided_ = left.size() == 1 || boundary() <= 0;
       remaining_ = std::move(left);
     }
   }
   ++round_;
   const auto to_train = terms_.training_batches - trained_;
+  const bool has_told = logs_[leader_].size() >= min_rounds;
   const bool is_spent =
-      extra_s() > terms_.max_share * epoch_s(leader_) || 2 * trained_ > terms_.training_batches;
-  if (!is_spent && to_train >= terms_.turn_batches * std::ssize(remaining_)) {
+      (has_told && extra_s() > terms_.max_share * epoch_s(leader_)) ||
+      static_cast<double>(trained_) > max_training_share * static_cast<double>(terms_.training_batches);
+  if (!is_decided_ && !is_spent && to_train >= terms_.turn_batches * std::ssize(remaining_)) {
     begin_round();
   }
 }

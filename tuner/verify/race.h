@@ -14,6 +14,8 @@ struct Entrant {
   plan::Plan plan;
   double epoch_s = 0;
   double turn_s = 0;  ///< a turn: RaceTerms::turn_batches from an idle machine until all are trained
+  /// Standard deviation by the profile's beliefs of the epoch's difference to the first entrant's, relative.
+  double deviation = 0;
 };
 
 /// The conditions of a race.
@@ -23,21 +25,28 @@ struct RaceTerms {
   std::int64_t turn_batches = 1;      ///< mini-batches of one turn; at most an epoch
   double model_error = prediction_error;
   double max_share = 0.25;  ///< maximum cost of the race, as a share of an epoch's time
+  double tolerance = 0.02;  ///< relative difference of epochs that does not matter
+  double error = 0.05;      ///< probability of choosing a plan that is slower by more than `tolerance`
 };
 
 /// Finds the fastest of several plans while a training goes on: in each round every plan trains the next
 /// mini-batches for one turn. A plan's epoch is its predicted epoch times its measured over its predicted
 /// turns; so the start and end of a turn, when not all stages run, do not count against it.
 ///
-/// Plans are compared with the leader round by round, as the machine's speed drifts for all of them.
-/// Measurement and prediction are weighed by their errors: where turns vary by a few percent the measured
-/// times decide, on a disturbed machine the predictions keep some weight. A plan is eliminated when the
-/// expected gain of another round with it is less than the cost. The gain is the knowledge gradient (Frazier,
-/// Powell and Dayanik, SIAM Journal on Control and Optimization 47(5), 2008) by the measured variation, times
-/// the batches left to train; the cost is the idle stages at both ends of a turn and the time by which the
-/// plan is slower. Thus a race between clearly different plans is short, and a race that cannot pay off does
-/// not start; no race takes more than half of a training. The first round is a warm-up (memory, caches) and
-/// does not count; at least two more are needed to measure how much turns vary.
+/// A plan takes part if its expected gain exceeds the cost of measuring it. The gain is the knowledge
+/// gradient (Frazier, Powell and Dayanik, SIAM Journal on Control and Optimization 47(5), 2008) by the errors
+/// of predictions, times the batches to train; the cost is the idle stages at both ends of a turn and the
+/// time by which the plan is slower. Thus a race that cannot pay off does not start.
+///
+/// Plans are compared round by round, as the machine's speed drifts for all of them, and eliminated by a
+/// fully sequential test with an indifference zone: with probability 1 - `error` the plan that is left is not
+/// slower than the fastest entrant by more than `tolerance` (Kim and Nelson, ACM Transactions on Modeling and
+/// Computer Simulation 11(3), 2001, with one variance of all differences that is updated as in Operations
+/// Research 54(3), 2006). The race may end before, undecided, as it takes at most `max_share` of an epoch and
+/// three quarters of a training; then measurement and prediction are weighed by their errors: where turns
+/// vary by a few percent the measured times decide, on a disturbed machine the predictions keep some weight.
+/// The first round is a warm-up (memory, caches) and does not count; at least two more are needed to measure
+/// how much turns vary, but plans that take a third longer in the first of them leave the race.
 class PlanRace {
  public:
   /// The result of a turn.
@@ -66,6 +75,8 @@ class PlanRace {
   /// Counts batches trained outside the race.
   void skip(std::int64_t batches) { trained_ += batches; }
 
+  /// Whether the race ended by the test, so that its error holds.
+  bool is_decided() const { return is_decided_; }
   /// The fastest of the plans that stayed longest; the first entrant if none was measured.
   const Entrant& best() const { return entrants_.at(leader_); }
   /// All entrants, the leader first.
@@ -79,11 +90,13 @@ class PlanRace {
  private:
   double epoch_s(std::size_t entrant) const;
   double turn_overhead_s(std::size_t entrant) const;
+  double degrees() const;
   double variance() const;
+  bool is_eliminated(std::size_t entrant) const;
+  double boundary() const;
   double weight_of_measured() const;
   double believed_log(std::size_t entrant) const;
-  double lead_over(std::size_t entrant) const;
-  bool is_worth_a_round(std::size_t entrant) const;
+  bool is_worth_a_race(std::size_t entrant) const;
   void end_round();
   void begin_round();
 
@@ -94,6 +107,8 @@ class PlanRace {
   std::vector<std::size_t> remaining_;     ///< still in the race
   std::vector<std::size_t> order_;         ///< of this round, the next one last
   std::size_t leader_ = 0;
+  std::size_t starters_ = 1;  ///< entrants of the first round
+  bool is_decided_ = false;
   int round_ = 0;  ///< 0 is the warm-up
   int num_turns_ = 0;
   int counted_ = 0;

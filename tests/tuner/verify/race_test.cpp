@@ -24,7 +24,7 @@ struct Track {
       plan::Plan plan;
       plan.name = std::to_string(all.size());
       const double share = static_cast<double>(terms.turn_batches) / static_cast<double>(terms.epoch_batches);
-      all.push_back({plan, epoch_s, epoch_s * share + overhead_s});
+      all.push_back({plan, epoch_s, epoch_s * share + overhead_s, 0});
     }
     return all;
   }
@@ -84,7 +84,9 @@ TEST(PlanRace, PlansThatDifferClearlyNeedFewPiecesAndNoisyOnesMore) {
     }
     return sum / 100;
   };
-  EXPECT_EQ(pieces(), 6) << "one round to warm up, two to tell";
+  EXPECT_EQ(pieces(), 4) << "one round to warm up, one to tell";
+  track.real_s[0] = 1.2;
+  EXPECT_NEAR(pieces(), 6, 1) << "two to tell how much turns vary";
   track.real_s[0] = 1.03;
   track.noise = 0.005;
   const double quiet = pieces();
@@ -105,7 +107,7 @@ TEST(PlanRace, DoesNotBeginWhenTheTrainingCouldNotRepayIt) {
   EXPECT_EQ(track.run(0).num_turns(), 0) << "there is nothing to compare";
 }
 
-TEST(PlanRace, TakesAtMostHalfOfATrainingAndAShareOfAnEpoch) {
+TEST(PlanRace, TakesAtMostThreeQuartersOfATrainingAndAShareOfAnEpoch) {
   Track track{.predicted_s = {1.00, 1.00, 1.00, 1.00},
               .real_s = {1, 1, 1, 1},
               .terms = long_training(),
@@ -113,7 +115,7 @@ TEST(PlanRace, TakesAtMostHalfOfATrainingAndAShareOfAnEpoch) {
               .noise = 0.2};
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     track.terms.training_batches = 150;
-    EXPECT_LE(track.run(seed).num_turns() * track.terms.turn_batches, 75 + 3 * track.terms.turn_batches);
+    EXPECT_LE(track.run(seed).num_turns() * track.terms.turn_batches, 112 + 3 * track.terms.turn_batches);
     track.terms.training_batches = 1000000;
     track.overhead_s = 0.02;
     const PlanRace race = track.run(seed);
@@ -157,17 +159,52 @@ TEST(PlanRace, ADriftOfTheMachineFavoursNobody) {
   }
 }
 
+// Kim and Nelson promise that the plan that is left is within the tolerance with probability 1 - error: here
+// one of five plans is faster than the others by a little more than that.
+TEST(PlanRace, DecidesWithinTheStatedError) {
+  Track track{.predicted_s = {1.00, 1.00, 1.00, 1.00, 1.00},
+              .real_s = {1.03, 1.03, 1.00, 1.03, 1.03},
+              .terms = long_training(),
+              .noise = 0.02};
+  track.terms.training_batches = 1'000'000;
+  track.terms.max_share = 100;
+  constexpr int races = 400;
+  int wrong = 0;
+  for (std::uint64_t seed = 1000; seed < 1000 + races; ++seed) {
+    const PlanRace race = track.run(seed);
+    EXPECT_TRUE(race.is_decided());
+    wrong += best(race) == "2" ? 0 : 1;
+  }
+  // 5 %, and three standard deviations of a binomial count.
+  EXPECT_LE(wrong, races * 0.05 + 3 * std::sqrt(races * 0.05 * 0.95)) << "seeds 1000 to 1399";
+}
+
+TEST(PlanRace, EndsUndecidedWhereTheTrainingIsTooShort) {
+  Track track{.predicted_s = {1.00, 1.00}, .real_s = {1.00, 1.00}, .terms = long_training(), .noise = 0.05};
+  track.terms.training_batches = 100;
+  EXPECT_FALSE(track.run(0).is_decided());
+}
+
+// What the profile does not know takes part, whatever it is predicted to take.
+TEST(PlanRace, WhatIsNotMeasuredTakesPart) {
+  const Track track{.predicted_s = {1.00, 1.30}, .real_s = {1.00, 0.80}, .terms = long_training()};
+  auto entrants = track.entrants();
+  EXPECT_TRUE(PlanRace(entrants, track.terms).is_over());
+  entrants[1].deviation = 0.2;
+  EXPECT_FALSE(PlanRace(entrants, track.terms).is_over());
+}
+
 TEST(PlanRace, SaysWhatItCost) {
   const Track track{
       .predicted_s = {1.00, 1.05}, .real_s = {1.00, 1.50}, .terms = long_training(), .overhead_s = 0};
   const PlanRace race = track.run(0);
-  ASSERT_EQ(race.num_turns(), 6);
-  EXPECT_NEAR(race.seconds(), 3 * 0.05 * (1.0 + 1.5), 1e-12);
-  EXPECT_NEAR(race.extra_s(), 3 * 0.05 * 0.5, 1e-12) << "what the slower plan took more";
+  ASSERT_EQ(race.num_turns(), 4);
+  EXPECT_NEAR(race.seconds(), 2 * 0.05 * (1.0 + 1.5), 1e-12);
+  EXPECT_NEAR(race.extra_s(), 2 * 0.05 * 0.5, 1e-12) << "what the slower plan took more";
   auto cold = track;
   cold.first_round = 100;
   const PlanRace warmed = cold.run(0);
-  EXPECT_EQ(warmed.num_turns(), 6) << "a slow beginning is nobody's fault";
+  EXPECT_EQ(warmed.num_turns(), 4) << "a slow beginning is nobody's fault";
   EXPECT_NEAR(warmed.extra_s(), race.extra_s(), 1e-12);
 }
 
