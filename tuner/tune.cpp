@@ -100,7 +100,9 @@ class TuningRun {
     if (options_.front) {
       without_losing_the_plan("the plans that no other beats", [this] { find_front(); });
     }
-    without_losing_the_plan("what would help", [this] { find_sensitivities(); });
+    if (options_.explain) {
+      without_losing_the_plan("what would help", [this] { find_sensitivities(); });
+    }
     tuning_.resumed = journal_ ? journal_->resumed() : 0;
     return std::move(tuning_);
   }
@@ -114,6 +116,9 @@ class TuningRun {
     if (is_narrow && options_.strategy != StrategyKind::exhaustive) {
       auto budget = budget_of(options_);
       tuning_.found = search(options_, budget, &tuning_);
+      if (!options_.explain) {
+        return;
+      }
       budget.evaluations = std::min(budget.evaluations, front_evaluations);
       budget.seconds /= 4;
       without_losing_the_plan("the price of exactness",

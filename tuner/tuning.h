@@ -34,6 +34,7 @@ struct TuningOptions {
   bool simulated = false;         ///< also consider plans that the runtime cannot execute
   MemoryLimits limits;            ///< maximum memory at the peak of an epoch
   ConsumptionLimits consumption;  ///< maximum of the profile's whole epoch; its `batches` are set by tune()
+  bool explain = true;            ///< also find the price of exactness, and which changes would help
   bool front = false;             ///< also find the plans that no other beats in time, memory and accuracy
   std::string surrogate;          ///< file that predicts the accuracy of approximate plans; empty: none
   double accuracy_floor = 0;      ///< minimum predicted accuracy of approximate plans; needs `surrogate`

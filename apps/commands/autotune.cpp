@@ -23,7 +23,8 @@ struct AutotuneFlags {
   bool overwrite = false;
   std::string profile;
   std::string machine;
-  double profile_share = 0.1;
+  double profile_share = 0.05;
+  std::string measure_order = "value";
   bool replan = false;
   std::int64_t evaluate_every = 1;
   MeasureFlags measure;
@@ -46,9 +47,15 @@ Action add_autotune(CLI::App& app) {
   app.add_option("--machine", options->machine,
                  "Choose the plan for this machine (a name from gnomon catalog, or a machine file), "
                  "limited\nto the local cores");
-  app.add_option("--profile-share", options->profile_share,
-                 "Measure for at most this share of the estimated training time")
+  app.add_option(
+         "--profile-share", options->profile_share,
+         "Measure for at most this share of the estimated training time, or 2 seconds if that is more")
       ->check(in_range(0.0, 1.0));
+  app.add_option(
+         "--measure-order", options->measure_order,
+         "Take those measurements first that are expected to improve the choice most per second (value),\n"
+         "or any (random, for comparison)")
+      ->check(CLI::IsMember({"value", "random"}));
   app.add_flag("--replan", options->replan,
                "Re-plan during the training: if measured times deviate from the prediction, change to a "
                "faster plan with the same weights");
@@ -66,6 +73,8 @@ Action add_autotune(CLI::App& app) {
                             .job = job,
                             .measure = options->measure,
                             .profile_share = options->profile_share,
+                            .measure_order = options->measure_order == "random" ? tuner::MeasureOrder::random
+                                                                                : tuner::MeasureOrder::value,
                             .replan = options->replan,
                             .evaluate_every = options->evaluate_every,
                             .json = options->json};

@@ -24,12 +24,17 @@ std::string tuned_text(const tuner::Tuning& tuning, const tuner::Verification& v
          epoch_heading(metrics);
 }
 
+/// Why measuring ended.
+std::string stopped_text(const profiles::Profile& profile) {
+  return profile.stopped_by == "interval" ? "all intervals are as narrow as asked"
+         : profile.stopped_by == "regret" ? "more precision is not expected to change the choice"
+                                          : "stopped by the time limit";
+}
+
 std::string heading_of(const AutotuneRequest& request, const profiles::Profile& profile) {
   const std::string machine = request.machine ? ", scaled to machine " + request.machine->name : "";
   return request.profile ? "Profile as given" + machine + "\n"
-                         : "Measured (stopped by the " +
-                               std::string(profile.stopped_by == "interval" ? "interval" : "time limit") +
-                               ")" + machine + "\n";
+                         : "Measured (" + stopped_text(profile) + ")" + machine + "\n";
 }
 
 tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& console) {
@@ -40,6 +45,7 @@ tuner::AutotuneOptions options_of(const AutotuneRequest& request, Console& conso
   options.interval = request.measure.interval;
   options.time_limit_s = request.measure.time_limit_s;
   options.profile_share = request.profile_share;
+  options.measure_order = request.measure_order;
   options.profile = request.profile;
   options.machine = request.machine;
   options.replan = request.replan;

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "plan/job.h"
 #include "profiles/profile.h"
+#include "tuner/evidence/measurement_choice.h"
 #include "tuner/run/run_directory.h"
 
 namespace gnomon::apps {
@@ -18,7 +19,8 @@ struct AutotuneRequest {
   tuner::RunFiles files;
   plan::Job job;
   MeasureFlags measure;
-  double profile_share = 0.1;                         ///< of the training's time
+  double profile_share = 0.05;  ///< of the training's time
+  tuner::MeasureOrder measure_order = tuner::MeasureOrder::value;
   std::optional<profiles::Profile> profile{};         ///< to use instead of measuring
   std::optional<profiles::MachineProfile> machine{};  ///< for which the plan is chosen
   bool replan = false;                                ///< re-plan during the training

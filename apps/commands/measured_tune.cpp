@@ -12,7 +12,7 @@
 #include "apps/progress_bar.h"
 #include "apps/text/profile_text.h"
 #include "base/output_file.h"
-#include "profiles/measure/workload.h"
+#include "tuner/run/measure_for_choice.h"
 
 namespace gnomon::apps {
 namespace {
@@ -26,7 +26,8 @@ struct MeasuredTuneFlags {
   JobFlags job;
 };
 
-profiles::Profile measured_profile(const MeasuredTuneFlags& options, const plan::Job& job) {
+profiles::Profile measured_profile(const MeasuredTuneFlags& options, const tuner::TuningOptions& tuning,
+                                   const plan::Job& job) {
   const auto graph = open_training_data(options.data, job);
   ProgressBar bar;
   profiles::MeasureOptions how;
@@ -35,7 +36,8 @@ profiles::Profile measured_profile(const MeasuredTuneFlags& options, const plan:
   how.progress = bar.progress();
   how.stop = &stop_on_interrupt();
   how.device = device_of(options.measure.device);
-  return profiles::measure(graph, job, how);
+  how.precise = how.all = false;
+  return tuner::measure_for_choice(graph, job, how, tuning).profile;
 }
 
 void measure_and_tune(const MeasuredTuneFlags& options) {
@@ -43,7 +45,7 @@ void measure_and_tune(const MeasuredTuneFlags& options) {
   check_tune_flags(tune);
   const auto job = options.job.job();
   tune.tuning.seed = job.seed;
-  const auto profile = measured_profile(options, job);
+  const auto profile = measured_profile(options, tune.tuning, job);
   if (!options.profile.empty()) {
     base::write_output(options.profile, [&](const auto& file) { base::write_document(file, profile); });
   }

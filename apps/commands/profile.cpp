@@ -18,7 +18,7 @@
 #include "base/usable.h"
 #include "profiles/catalog.h"
 #include "profiles/measure/machine.h"
-#include "profiles/measure/workload.h"
+#include "tuner/run/measure_for_choice.h"
 
 namespace gnomon::apps {
 namespace {
@@ -28,6 +28,7 @@ struct ProfileFlags {
   std::string data;
   std::string out;
   MeasureFlags measure;
+  bool all = false;
   bool json = false;
   JobFlags job;
   std::string machine;
@@ -62,8 +63,8 @@ void tell_running(const ProfileFlags& options, profiles::Running& running) {
   tell(options.price_per_hour, running.price_per_hour);
 }
 
-profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& job,
-                                   const MeasureFlags& flags) {
+profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& job, const MeasureFlags& flags,
+                                   bool all) {
   ProgressBar bar;
   profiles::MeasureOptions options;
   options.asked_interval = flags.interval;
@@ -71,7 +72,8 @@ profiles::Profile measure_with_bar(const graph::Graph& graph, const plan::Job& j
   options.progress = bar.progress();
   options.stop = &stop_on_interrupt();
   options.device = device_of(flags.device);
-  return profiles::measure(graph, job, options);
+  options.all = all;
+  return tuner::measure_for_choice(graph, job, options, {}).profile;
 }
 
 void profile(const ProfileFlags& options) {
@@ -79,7 +81,7 @@ void profile(const ProfileFlags& options) {
   auto job = options.job.job();
   const auto graph = open_training_data(options.data, job);
   options.job.fit_to(graph, job);
-  auto profile = measure_with_bar(graph, job, options.measure);
+  auto profile = measure_with_bar(graph, job, options.measure, options.all);
   tell_running(options, profile.machine.running);
   profile.machine_speeds = speeds_of(options.machine, profile.machine);
   if (!options.out.empty()) {
@@ -102,6 +104,9 @@ Action add_profile(CLI::App& app) {
   app.add_option("DATA", options->data, "Graph store")->required();
   add_output(app, "-o,--out", options->out, "Write the profile to this file");
   add_measure_flags(app, options->measure);
+  app.add_flag("--all", options->all,
+               "Also measure what only plans depend on that change the training (reused embeddings,\n"
+               "macro-batches, biased sampling), for predictions of all published systems");
   app.add_option("--machine", options->machine,
                  "Document of this machine (gnomon machine): its speeds are kept in the profile, so that\n"
                  "explore and tune predict the job on other machines without --from");

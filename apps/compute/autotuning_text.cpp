@@ -47,7 +47,12 @@ std::string verification_text(const tuner::VerificationResult& result) {
                    verified.relative_error ? format_percent(*verified.relative_error) : "-",
                    std::to_string(verified.turns)});
   }
-  return table.text() +
+  const auto decided =
+      result.is_decided
+          ? fmt::format("decided: with {} confidence the chosen plan is within {} of the fastest of these\n",
+                        format_percent(1 - result.error), format_percent(result.tolerance))
+          : std::string("not decided when the race ended: these plans differ by less than could be told\n");
+  return table.text() + decided +
          fmt::format("{} real runs of {} mini-batches in all, which are the first of the training\n",
                      result.turns, result.batches);
 }

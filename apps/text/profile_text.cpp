@@ -6,6 +6,7 @@
 
 #include "apps/text/format.h"
 #include "apps/text/table.h"
+#include "profiles/beliefs.h"
 #include "profiles/questionable.h"
 #include "sim/costs/memory.h"
 
@@ -186,6 +187,19 @@ std::string contention_text(const profiles::Contention& contention) {
   return text.empty() ? "" : "side by side: " + text + "\n";
 }
 
+/// What was never measured.
+std::string beliefs_text(const Profile& profile) {
+  std::string text;
+  for (const auto& belief : profile.beliefs) {
+    if (belief.samples == 0) {
+      text += (text.empty() ? "" : ", ") + belief.of;
+    }
+  }
+  return text.empty()
+             ? ""
+             : "not measured, so that intervals of predictions contain what is believed: " + text + "\n";
+}
+
 std::string busy_text(const Profile& profile) {
   const auto text = base::busy_text(profile.other_load);
   return text.empty() ? "" : text + "\n";
@@ -193,7 +207,8 @@ std::string busy_text(const Profile& profile) {
 
 }  // namespace
 
-std::string text_of(const Profile& profile) {
+std::string text_of(const Profile& whole) {
+  const auto profile = profiles::measured_part(whole);
   Table table({"stage", "mean", "+-", "5 %", "50 %", "95 %", "samples", "stopped by"});
   const auto& workload = profile.workload;
   add_stage(table, "CPU preparation, one worker", workload.cpu_batch);
@@ -206,7 +221,8 @@ std::string text_of(const Profile& profile) {
          running_text(profile.machine.running) + disk_text(profile.machine.disk) + workload_text(workload) +
          table.text() + scaling_text(workload) + fused_text(workload) + evaluation_text(workload.evaluation) +
          contention_text(profile.machine.contention) +
-         profiles::text_of(profiles::questionable_factors(profile.machine.contention)) + busy_text(profile);
+         profiles::text_of(profiles::questionable_factors(profile.machine.contention)) + beliefs_text(whole) +
+         busy_text(profile);
 }
 
 }  // namespace gnomon::apps

@@ -9,9 +9,9 @@
 #include "base/usable.h"
 #include "profiles/catalog.h"
 #include "profiles/measure/statistics.h"
-#include "profiles/measure/workload.h"
 #include "schedule/timeline.h"
 #include "sim/predict.h"
+#include "tuner/run/measure_for_choice.h"
 #include "tuner/run/profile_checks.h"
 #include "tuner/tune.h"
 
@@ -48,17 +48,21 @@ class Autotuner {
     }
   }
 
-  profiles::Profile measured() const {
+  profiles::Profile measured() {
     profiles::MeasureOptions options;
     options.asked_interval = options_.interval;
     options.time_limit_s = options_.time_limit_s;
     options.worth_s = [this](double epoch_s) {
-      return options_.profile_share * epoch_s * options_.job.epochs;
+      return std::max(options_.min_profile_s, options_.profile_share * epoch_s * options_.job.epochs);
     };
+    options.precise = options.all = false;
     options.progress = options_.progress;
     options.stop = options_.stop;
     options.device = options_.device;
-    return profiles::measure(graph_, options_.job, options);
+    auto [profile, regret] =
+        measure_for_choice(graph_, options_.job, options, options_.tuning, options_.measure_order);
+    result_.expected_regret = regret;
+    return std::move(profile);
   }
 
   /// Limited to the cores and devices of the training.
@@ -90,7 +94,9 @@ class Autotuner {
 
   void tune_profile() {
     const profiles::Stopwatch watch;
-    result_.tuning = tune(result_.profile, options_.tuning, {}, options_.progress, options_.stop);
+    auto tuning = options_.tuning;
+    tuning.explain = false;  // would take longer than the search, and changes no plan
+    result_.tuning = tune(result_.profile, tuning, {}, options_.progress, options_.stop);
     verification_.emplace(result_.profile, result_.tuning, options_.job, simulator_);
     result_.costs.tune_s = watch.seconds();
     base::write_file_atomically(options_.files.tuning(), to_document(result_.tuning).dump(2) + "\n");
@@ -197,18 +203,22 @@ Autotuning autotune(const graph::Graph& graph, const AutotuneOptions& options) {
 
 base::Json to_document(const Autotuning& result) {
   const double measured_s = result.measured_epoch_s();
-  return {{"schema", "gnomon.autotuning/1"},
-          {"profile", base::to_document(result.profile)},
-          {"tuning", to_document(result.tuning)},
-          {"verification", to_document(result.verification)},
-          {"fidelities", fidelities_document(result.tuning, result.verification.turns)},
-          {"training", to_document(result.training)},
-          {"replanning", base::to_document(ReplanningLog{result.replanning})},
-          {"costs", costs_document(result.costs, measured_s, result.training_s())},
-          {"predicted_epoch_s", result.predicted_epoch_s},
-          {"corrected_epoch_s", result.corrected_epoch_s},
-          {"measured_epoch_s", measured_s},
-          {"trace", result.files.trace().string()}};
+  base::Json document = {{"schema", "gnomon.autotuning/1"},
+                         {"profile", base::to_document(result.profile)},
+                         {"tuning", to_document(result.tuning)},
+                         {"verification", to_document(result.verification)},
+                         {"fidelities", fidelities_document(result.tuning, result.verification.turns)},
+                         {"training", to_document(result.training)},
+                         {"replanning", base::to_document(ReplanningLog{result.replanning})},
+                         {"costs", costs_document(result.costs, measured_s, result.training_s())},
+                         {"predicted_epoch_s", result.predicted_epoch_s},
+                         {"corrected_epoch_s", result.corrected_epoch_s},
+                         {"measured_epoch_s", measured_s},
+                         {"trace", result.files.trace().string()}};
+  if (result.expected_regret) {
+    document["expected_regret"] = *result.expected_regret;
+  }
+  return document;
 }
 
 }  // namespace gnomon::tuner

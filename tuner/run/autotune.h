@@ -13,6 +13,7 @@
 #include "plan/job.h"
 #include "profiles/profile.h"
 #include "runtime/device_options.h"
+#include "tuner/evidence/measurement_choice.h"
 #include "tuner/run/replanned_training.h"
 #include "tuner/run/run_directory.h"
 #include "tuner/run/training.h"
@@ -28,8 +29,11 @@ struct AutotuneOptions {
   plan::Job job;
   double interval = 0.02;    ///< of the measurements, as in profiles::MeasureOptions
   double time_limit_s = 20;  ///< of the measurements
-  /// Maximum share of the training time, as estimated by the first measurements, to spend on measuring.
-  double profile_share = 0.1;
+  /// Maximum share of the training time, as estimated by the first measurements, to spend on measuring; in a
+  /// short training min_profile_s instead.
+  double profile_share = 0.05;
+  double min_profile_s = 2;
+  MeasureOrder measure_order = MeasureOrder::value;
   /// A profile of this graph and job to use instead of measuring.
   std::optional<profiles::Profile> profile{};
   /// Choose the plan for this machine, limited to the local cores and devices.
@@ -62,6 +66,8 @@ struct ChoiceCosts {
 struct Autotuning {
   RunFiles files;
   profiles::Profile profile;  ///< corrected by the real runs
+  /// ChoiceProfile::regret of the profile as measured; none if it was given.
+  std::optional<double> expected_regret{};
   Tuning tuning;
   VerificationResult verification;
   TrainingResult training;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "profiles/measure/statistics.h"
 #include "sim/predict.h"
+#include "sim/uncertainty.h"
 #include "tuner/sensitivity.h"
 
 namespace gnomon::tuner {
@@ -26,14 +28,19 @@ std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const pro
   };
   std::vector<Entrant> entrants;
   for (const auto& plan : plans) {
-    entrants.push_back({plan, predicted_s(plan, epoch_batches), 0});
+    entrants.push_back({plan, predicted_s(plan, epoch_batches), 0, 0});
     const auto needed = turn_batches_of(epoch_batches, entrants.back().epoch_s,
                                         [&](std::int64_t batches) { return predicted_s(plan, batches); });
     turn_batches = std::max({turn_batches, needed, 2 * slots_of(plan, profile.machine.device.kind)});
   }
   turn_batches = std::min(turn_batches, epoch_batches);
+  const auto first = plans.empty() ? std::nullopt : sim::epoch_errors(profile, plans.front());
   for (auto& entrant : entrants) {
     entrant.turn_s = predicted_s(entrant.plan, turn_batches);
+    if (const auto errors = first ? sim::epoch_errors(profile, entrant.plan) : std::nullopt) {
+      constexpr double half_width = 1.96;
+      entrant.deviation = sim::difference_interval_s(*errors, *first) / half_width / first->epoch_s;
+    }
   }
   return entrants;
 }

@@ -13,9 +13,11 @@
 namespace gnomon::tuner {
 
 /// The fields that determine an epoch's time up to a few percent.
-using PlanKey = std::tuple<plan::Schedule, plan::Route, int, int>;
+using PlanKey = std::tuple<plan::Schedule, plan::Route, int, int, int, bool, plan::Home, plan::Home,
+                           plan::CachePolicy, bool>;
 inline PlanKey key_of(const plan::Plan& plan) {
-  return {plan.schedule, plan.route, plan.workers, plan.device_threads};
+  return {plan.schedule, plan.route,    plan.workers,  plan.worker_threads, plan.device_threads,
+          plan.fused,    plan.topology, plan.features, plan.cache.policy,   plan.prepares_beside_training()};
 }
 
 /// Returns an entrant for each plan, with its predicted epoch and turn. Raises `turn_batches`, the

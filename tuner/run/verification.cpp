@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "plan/disk_plans.h"
 #include "plan/exactness.h"
 #include "plan/rules.h"
+#include "sim/predict.h"
+#include "tuner/evidence/contenders.h"
 #include "tuner/run/plan_changes.h"
 #include "tuner/run/turns.h"
 #include "tuner/search/candidate.h"
@@ -16,8 +20,8 @@
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::size_t max_plans = 6;
-constexpr double race_share = 0.01;  ///< maximum cost of a race as a share of the training, if it is long
+constexpr std::size_t max_plans = 8;
+constexpr double race_share = 0.05;  ///< maximum cost of a race as a share of the training, if it is long
 constexpr int max_races = 3;         ///< the first one included
 
 RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job) {
@@ -29,13 +33,43 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job) {
   return terms;
 }
 
+/// What plans have in common that are mispredicted alike: where they prepare and train, and on more threads
+/// than there are cores or not.
+auto kind_of(const plan::Plan& plan, const plan::Cores& cores) {
+  const bool on_cores = plan::runs_on_cores(cores.device);
+  const int threads = plan.workers * plan.worker_threads + (on_cores ? plan.device_threads : 0);
+  return std::tuple(plan.route, plan.device_threads, plan.fused, plan.topology, plan.features,
+                    plan.cache.is_used(), threads > cores.count);
+}
+
+/// The plans in their order, but at most two of a kind before the first of another.
+std::vector<plan::Plan> of_many_kinds(std::vector<plan::Plan> plans, const plan::Cores& cores) {
+  constexpr int of_a_kind = 2;
+  std::map<decltype(kind_of(plans.front(), cores)), int> seen;
+  std::stable_partition(plans.begin(), plans.end(),
+                        [&](const plan::Plan& plan) { return seen[kind_of(plan, cores)]++ < of_a_kind; });
+  return plans;
+}
+
+/// Those that may be the fastest by what the profile leaves uncertain.
+std::vector<Candidate> uncertain_plans(const profiles::Profile& profile, const TuningOptions& options) {
+  std::vector<Candidate> candidates;
+  for (auto& plan : contenders(profile, options)) {
+    auto prediction = sim::predict_quickly(profile, plan);
+    candidates.push_back({std::move(plan), std::move(prediction)});
+  }
+  return candidates;
+}
+
 /// Of the plans to verify, those that are run first. If the profile's machine has several NUMA nodes, other
 /// placements of the predicted plan replace the slowest of the others.
 std::vector<plan::Plan> entering(const profiles::Profile& profile, std::vector<plan::Plan> plans) {
+  const auto cores = profiles::cores_of(profile);
   std::vector<plan::Plan> placed;
   if (!plans.empty() && profile.machine.cpu.node_cores.size() > 1) {
-    placed = placed_otherwise(plans.front(), profiles::cores_of(profile));
+    placed = placed_otherwise(plans.front(), cores);
   }
+  plans = of_many_kinds(std::move(plans), cores);
   plans.resize(std::min(plans.size(), max_plans - placed.size()));
   plans.insert(plans.end(), placed.begin(), placed.end());
   return plans;
@@ -62,7 +96,8 @@ std::vector<plan::Plan> placed_otherwise(const plan::Plan& plan, const plan::Cor
   return plans;
 }
 
-std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores) {
+std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores,
+                                        const std::vector<Candidate>& uncertain) {
   std::vector<Candidate> chosen;
   std::set<PlanKey> seen;
   const auto choose = [&](std::vector<Candidate> candidates) {
@@ -83,6 +118,7 @@ std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores&
     other.prediction.epoch_s /= tuning.searched_share;
   }
   choose(std::move(others));
+  choose(uncertain);
   std::stable_sort(chosen.begin(), chosen.end(), is_better);
   if (!chosen.empty()) {
     const auto first = chosen.begin() + static_cast<std::ptrdiff_t>(preferred(chosen, cores));
@@ -99,7 +135,7 @@ Verification::Verification(const profiles::Profile& profile, const Tuning& tunin
                            sim::Simulator& simulator)
     : profile_(profile),
       simulator_(simulator),
-      others_(plans_to_verify(tuning, profiles::cores_of(profile))),
+      others_(plans_to_verify(tuning, profiles::cores_of(profile), uncertain_plans(profile, tuning.options))),
       terms_(terms_of(profile, job)) {
   entrants_ = entrants_of(entering(profile, others_), profile, simulator, terms_.turn_batches);
   for (const auto& entrant : entrants_) {
@@ -203,6 +239,9 @@ VerificationResult Verification::result() const {
   result.batches = earlier_.batches + terms_.turn_batches * race_->num_turns();
   result.seconds = earlier_.seconds + race_->seconds();
   result.extra_s = earlier_.extra_s + race_->extra_s();
+  result.is_decided = race_->is_decided();
+  result.tolerance = terms_.tolerance;
+  result.error = terms_.error;
   return result;
 }
 
@@ -220,8 +259,10 @@ base::Json to_document(const VerificationResult& result) {
     }
     plans.push_back(std::move(entry));
   }
-  return {{"best", result.best.name},  {"real_runs", result.turns}, {"real_batches", result.batches},
-          {"seconds", result.seconds}, {"extra_s", result.extra_s}, {"plans", plans}};
+  return {
+      {"best", result.best.name},      {"real_runs", result.turns},         {"real_batches", result.batches},
+      {"seconds", result.seconds},     {"extra_s", result.extra_s},         {"decided", result.is_decided},
+      {"tolerance", result.tolerance}, {"error_probability", result.error}, {"plans", plans}};
 }
 
 }  // namespace gnomon::tuner

@@ -17,10 +17,11 @@
 namespace gnomon::tuner {
 
 /// Returns the plans to verify by real runs: the preferred one by prediction (preferred()), then the others
-/// by prediction, none of which reads more from the disk than the preferred one. They differ in schedule,
-/// route, workers or threads, and train in index order, so that one can take over from another and the
-/// weights do not depend on timing.
-std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores);
+/// by prediction, none of which reads more from the disk than the preferred one: of the tuning's plans and of
+/// others that are `uncertain`. They differ in schedule, route, workers, threads or where data lie, and train
+/// in index order, so that one can take over from another and the weights do not depend on timing.
+std::vector<plan::Plan> plans_to_verify(const Tuning& tuning, const plan::Cores& cores,
+                                        const std::vector<Candidate>& uncertain = {});
 
 /// Returns the plan with every other executable choice of memory placement and pinning, for a machine with
 /// several NUMA nodes. The simulator does not distinguish them; real runs do.
@@ -43,12 +44,17 @@ struct VerificationResult {
   std::int64_t batches = 0;         ///< mini-batches of all real runs
   double seconds = 0;               ///< time of all real runs
   double extra_s = 0;               ///< excess over the time of the best plan
+  /// Whether the last race was decided: with probability 1 - `error` its best plan is not slower than the
+  /// fastest of its plans by more than `tolerance` (PlanRace).
+  bool is_decided = false;
+  double tolerance = 0;
+  double error = 0;
 };
 
 /// The field "verification" of a document "gnomon.autotuning/1".
 base::Json to_document(const VerificationResult& result);
 
-/// Verifies the best plans of a tuning, at most six, by short real runs, which are the first part of the
+/// Verifies the best plans of a tuning, at most eight, by short real runs, which are the first part of the
 /// training, and continues with the plan that measured fastest. The stage times of these runs correct the
 /// profile. If other plans are faster by the corrected profile than the best one was measured, these are run
 /// as well: plans alike may be mispredicted alike.
