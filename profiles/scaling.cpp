@@ -20,13 +20,17 @@ double interpolated(const std::vector<ScalingPoint>& points, int threads) {
   return below.value;
 }
 
-/// The interpolated value; beyond the last point, its value times the ratio by which `law` changes from
-/// there.
-template <class Law>
-double continued(const std::vector<ScalingPoint>& points, int threads, const Law& law) {
+/// The interpolated value; beyond the last point, its value times the ratio by which the law changes from
+/// there. `fitted` returns the law.
+template <class Fitted>
+double value_at(const std::vector<ScalingPoint>& points, int threads, const Fitted& fitted) {
   const double value = interpolated(points, threads);
   const int measured = points.empty() ? threads : points.back().threads;
-  return threads > measured ? value * law(threads) / law(measured) : value;
+  if (threads <= measured) {
+    return value;
+  }
+  const auto law = fitted();
+  return value * law(threads) / law(measured);
 }
 
 /// Least-squares slope of a line through the origin for the points (x, y); `otherwise` without points off the
@@ -64,13 +68,15 @@ double contention_share(const std::vector<ScalingPoint>& points) {
 }
 
 double speedup_at(const std::vector<ScalingPoint>& points, int threads) {
-  const double serial = serial_share(points);
-  return continued(points, threads, [&](int t) { return 1 / (serial + (1 - serial) / t); });
+  return value_at(points, threads, [&] {
+    return [serial = serial_share(points)](int t) { return 1 / (serial + (1 - serial) / t); };
+  });
 }
 
 double worker_efficiency_at(const std::vector<ScalingPoint>& points, int workers) {
-  const double contention = contention_share(points);
-  return continued(points, workers, [&](int w) { return 1 / (1 + contention * (w - 1)); });
+  return value_at(points, workers, [&] {
+    return [contention = contention_share(points)](int w) { return 1 / (1 + contention * (w - 1)); };
+  });
 }
 
 }  // namespace gnomon::profiles

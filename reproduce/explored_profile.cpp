@@ -31,8 +31,14 @@ tuner::ExploredProfile explored_profile(const std::string& name, const std::stri
     return {base::to_document(profile, base::Absent::as_null), name, std::move(names), {}, {}};
   }
   auto moved = moved_profile(profile, machine, from);
-  return {base::to_document(moved.profile, base::Absent::as_null), name, std::move(names),
-          std::move(moved.scalings), profiles::cores_of(profile)};
+  const bool by_speeds = moved.profile.machine_speeds.has_value();
+  return {.document = base::to_document(moved.profile, base::Absent::as_null),
+          .where = name,
+          .names = std::move(names),
+          .scalings = std::move(moved.scalings),
+          .measured_on = profiles::cores_of(profile),
+          .measured_bandwidth_bytes_per_s =
+              by_speeds ? std::nullopt : profile.machine.cpu.memory_bandwidth_bytes_per_s};
 }
 
 }  // namespace gnomon::reproduce

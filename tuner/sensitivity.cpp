@@ -7,12 +7,13 @@
 #include "base/document.h"
 #include "base/error.h"
 #include "base/processes.h"
+#include "profiles/more_cores.h"
 #include "tuner/search/point_facts.h"
 
 namespace gnomon::tuner {
 namespace {
 
-constexpr std::int64_t max_batches = 400;
+constexpr std::int64_t short_epoch = 400;  ///< mini-batches
 constexpr int evaluations = 16;
 
 void scale(profiles::StageTime& time, double factor) {
@@ -107,8 +108,11 @@ std::vector<Change> changes_of(const profiles::Profile& profile) {
   };
   const bool has_link = plan::has_link(profile.machine.device.kind);
   const int more = std::max(1, std::min(8, profile.machine.cpu.cores));
-  add(std::to_string(more) + (more == 1 ? " more core" : " more cores"),
-      [&](profiles::Profile& p) { p.machine.cpu.cores += more; });
+  add(std::to_string(more) + (more == 1 ? " more core" : " more cores"), [&](profiles::Profile& p) {
+    const auto measured = profiles::measured_on(p);
+    p.machine.cpu.cores += more;
+    p = profiles::extended(std::move(p), measured).profile;
+  });
   add("CPU preparation twice as fast", [](profiles::Profile& p) {
     scale(p.workload.cpu_batch, 0.5);
     scale(p.workload.parts.cpu_sample_s, 0.5);
@@ -139,7 +143,7 @@ profiles::Profile shortened(profiles::Profile profile, std::int64_t batches) {
 
 std::vector<Sensitivity> sensitivities(const profiles::Profile& profile, const plan::Plan& plan,
                                        const SearchSetup& setup) {
-  const auto here = shortened(profile, max_batches);
+  const auto here = shortened(profile, short_epoch);
   const auto variants = variants_of(here);
   const auto searches = for_each(
       variants, setup, [&](const profiles::Profile& changed) { return search_document(changed, setup); });

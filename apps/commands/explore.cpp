@@ -37,6 +37,7 @@ struct ExploreFlags {
   std::optional<double> price_per_hour;
   bool json = false;
   bool csv = false;
+  bool explain = false;
   std::string trace;
   std::string html;
   int jobs = 0;
@@ -112,6 +113,7 @@ tuner::ExplorationRequest request_of(const ExploreFlags& options) {
   }
   request.seed = options.seed;
   request.jobs = options.jobs;
+  request.with_explanation = options.explain;
   const auto rows =
       request.profiles.size() * request.plans.size() * tuner::combinations(request.sweeps).size();
   request.with_timeline = !options.trace.empty() || (!options.html.empty() && rows <= max_timelines);
@@ -161,6 +163,15 @@ base::Json moved_document(const tuner::ExplorationRequest& request) {
   return moved;
 }
 
+/// The rows, with their explanations if these were requested.
+base::Json rows_document(const std::vector<tuner::ExplorationRow>& rows, bool explain) {
+  auto flat = base::Json(tuner::flat_rows(rows));
+  for (std::size_t i = 0; explain && i < rows.size(); ++i) {
+    flat[i]["explanation"] = rows[i].explanation;
+  }
+  return flat;
+}
+
 void explore_and_print(const ExploreFlags& options) {
   if (!options.html.empty()) {
     require_charts();
@@ -180,12 +191,12 @@ void explore_and_print(const ExploreFlags& options) {
   if (options.json) {
     print_json({{"schema", "gnomon.exploration/1"},
                 {"profiles", options.profiles},
-                {"rows", tuner::flat_rows(rows)},
+                {"rows", rows_document(rows, options.explain)},
                 {"moved", moved_document(request)}});
   } else if (options.csv) {
     std::cout << base::csv_of(tuner::flat_rows(rows));
   } else {
-    std::cout << exploration_text(rows, order);
+    std::cout << exploration_text(rows, order) << explanations_text(rows, order);
   }
   if (!unwritten.empty()) {
     throw base::Failure(unwritten);
@@ -229,8 +240,12 @@ Action add_explore(CLI::App& app) {
              "Write a page with charts to this file; it opens without network access");
   app.add_option("--jobs", options->jobs, "Processes that simulate in parallel (default: one for each core)")
       ->check(in_range(1, 1024));
+  auto* explain =
+      app.add_flag("--explain", options->explain,
+                   "Print for each row the chain from counts of operations over speeds, stage times and\n"
+                   "speed-ups to the epoch; in the JSON document as the rows' explanation");
   auto* json = app.add_flag("--json", options->json, "Print one JSON document");
-  app.add_flag("--csv", options->csv, "Print comma-separated values")->excludes(json);
+  app.add_flag("--csv", options->csv, "Print comma-separated values")->excludes(json)->excludes(explain);
   return [options] { explore_and_print(*options); };
 }
 

@@ -97,7 +97,7 @@ struct Columns {
   }
 
   std::vector<std::string> headings() const {
-    std::vector<std::string> names{"epoch"};
+    std::vector<std::string> names{"epoch", "rests on"};
     if (moved) {
       names.emplace_back("moved by");
     }
@@ -130,8 +130,9 @@ struct Columns {
     }
     const auto& prediction = *row.prediction;
     const bool uses_workers = row.plan.uses_cpu_route();
-    std::vector<std::string> cells{format_with_interval(prediction.epoch_s, row.interval_s) +
-                                   (row.extrapolations.empty() ? "" : " *")};
+    std::vector<std::string> cells{
+        format_with_interval(prediction.epoch_s, row.interval_s) + (row.extrapolations.empty() ? "" : " *"),
+        std::string(base::name_of(row.rests_on))};
     if (moved) {
       cells.emplace_back(base::name_of(profiles::moved_by(row.scalings)));
     }
@@ -226,6 +227,22 @@ std::string exploration_text(const std::vector<ExplorationRow>& rows, tuner::Row
   }
   return table_text(rows, order) + promises_text(rows) + lines_of("* extrapolated: ", extrapolations) +
          scaled_text(rows) + simulated_text(rows) + lines_of("not possible: ", reasons);
+}
+
+std::string explanations_text(const std::vector<ExplorationRow>& rows, tuner::RowOrder order) {
+  std::string text;
+  for (const auto* row : tuner::sorted(rows, order)) {
+    if (row->explanation.empty()) {
+      continue;
+    }
+    text += "\n" + tuner::name_of(*row) + ": " +
+            format_with_interval(row->prediction->epoch_s, row->interval_s) +
+            ", rests on: " + std::string(base::name_of(row->rests_on)) + "\n";
+    for (const auto& line : row->explanation) {
+      text += "  " + line + "\n";
+    }
+  }
+  return text;
 }
 
 }  // namespace gnomon::apps

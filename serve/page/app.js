@@ -131,10 +131,11 @@ function drawRows(answer, how) {
   const rows = answer.order.map((i) => answer.rows[i]);
   const some = rows.filter((row) => row.epoch_s !== null);
   const has = (column) => rows.some((row) => row[column] !== null && row[column] !== "" && row[column] !== 0);
-  const columns = ["plan", "epoch_s", ...["interval_s"].filter(has), ...(rows.some((row) => row.moved_by !== "not moved") ? ["moved_by"] : []),
+  const columns = ["plan", "epoch_s", ...["interval_s"].filter(has), "rests_on", ...(rows.some((row) => row.moved_by !== "not moved") ? ["moved_by"] : []),
     ...["data_sheet_bound_s"].filter(has), "lower_bound_s", "over_bound", "bound_by", "workers", "host_memory_bytes",
     ...["device_memory_bytes", "price"].filter(has), "runs_here", "exact", ...["why_not_run", "why_not", "extrapolated", "scaled"].filter(has)];
-  fillTable(element("rows"), columns, rows, (column, row) => formatted(column, row[column]), (row) => !row.runs_here);
+  const text = (column, row) => column === "rests_on" ? basisText(row) : formatted(column, row[column]);
+  fillTable(element("rows"), columns, rows, text, (row) => !row.runs_here, basisHint);
   element("rows").className = how === "computed" ? "quick" : "";
   element("rows").dataset.how = how;
   element("rows").dataset.elapsedMs = (1000 * answer.elapsed_s).toFixed(1); // in the server; in the page: shownMs

@@ -93,8 +93,14 @@ function formatted(column, value) {
   return Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(4));
 }
 
-// A table that is sorted by the column whose heading is clicked.
-function fillTable(table, columns, rows, text, isAside) {
+// What an epoch rests on, as a mark; the sentence is shown on hover.
+const marks = { "measured": "\u25cf", "speeds": "\u25d0", "data sheet": "\u25cb", "assumed": "?" };
+const basisText = (row) => marks[row.rests_on] ? marks[row.rests_on] + " " + row.rests_on : "-";
+const basisHint = (column, row) => ["epoch_s", "interval_s", "rests_on"].includes(column) && row.rests_on
+  ? "Rests on: " + row.rests_on + ". " + row.rests_on_why : "";
+
+// A table that is sorted by the column whose heading is clicked. `hint`: the text of a cell on hover.
+function fillTable(table, columns, rows, text, isAside, hint = () => "") {
   const fill = (sorted) => {
     table.replaceChildren();
     const head = table.insertRow();
@@ -111,7 +117,11 @@ function fillTable(table, columns, rows, text, isAside) {
     for (const row of sorted) {
       const line = table.insertRow();
       line.className = isAside(row) ? "aside" : "";
-      columns.forEach((column) => { line.insertCell().textContent = text(column, row); });
+      for (const column of columns) {
+        const cell = line.insertCell();
+        cell.textContent = text(column, row);
+        cell.title = hint(column, row);
+      }
     }
   };
   fill(rows);

@@ -76,12 +76,12 @@ function drawTimeline() {
 
 function drawTable() {
   const has = (column) => rows.some((row) => row[column] !== null && row[column] !== "" && row[column] !== 0);
-  const shown = ["plan", ...columns, "workers", "epoch_s", "lower_bound_s", "over_bound", "bound_by", "host_memory_bytes",
+  const shown = ["plan", ...columns, "workers", "epoch_s", ...["interval_s"].filter(has), "rests_on", "lower_bound_s", "over_bound", "bound_by", "host_memory_bytes",
     ...["device_memory_bytes", "price"].filter(has), "runs_here", "exact",
     ...["why_not_run", "why_not", "extrapolated", "scaled"].filter(has)];
   const mark = (row, column) => column === "epoch_s" && row.epoch_s !== null && row.extrapolated ? " *" : "";
-  fillTable(element("rows"), shown, rows, (column, row) => formatted(column, row[column]) + mark(row, column),
-    (row) => !row.runs_here);
+  const text = (column, row) => column === "rests_on" ? basisText(row) : formatted(column, row[column]) + mark(row, column);
+  fillTable(element("rows"), shown, rows, text, (row) => !row.runs_here, basisHint);
 }
 
 draw();

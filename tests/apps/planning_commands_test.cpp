@@ -684,8 +684,26 @@ TEST_F(Planning, ExploreMarksWhatLiesBeyondTheMeasurement) {
   EXPECT_EQ(rows[0]["extrapolated"], "");
   EXPECT_THAT(rows[1]["extrapolated"].get<std::string>(), HasSubstr("more workers than measured (2)"));
   EXPECT_THAT(run(explore).out,
-              HasSubstr("* extrapolated: more workers than measured (2): each other worker is "
-                        "assumed to cost one 11.1 % of its time alone, as those measured do\n"));
+              HasSubstr("* extrapolated: more workers than measured (2): counts over nominal speeds\n"));
+  EXPECT_EQ(rows[0]["rests_on"], "measured");
+  EXPECT_EQ(rows[1]["rests_on"], "assumed");
+  EXPECT_THAT(rows[1]["rests_on_why"].get<std::string>(), HasSubstr("more workers than measured (2)"));
+}
+
+TEST_F(Planning, ExploreExplainsItsRows) {
+  const std::vector<std::string> explore = {"explore", "p.json", "--plan", "salient,device", "--explain"};
+  const auto text = run(explore).out;
+  EXPECT_THAT(text, HasSubstr("rests on"));
+  for (const char* line : {"\nsalient: ", ", rests on: measured\n  cpu_batch: measured 20 ms\n",
+                           "  train, counts over nominal speeds: operations ", "; measured 30 ms",
+                           "  stages with this plan: cpu_batch 20 ms, transfer 1 ms, train 30 ms\n",
+                           "  epoch: 60 mini-batches, at least "}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  const auto rows = document(explore)["rows"];
+  EXPECT_EQ(rows[0]["explanation"].size(), 4U);
+  EXPECT_FALSE(document({"explore", "p.json", "--plan", "device"})["rows"][0].contains("explanation"));
+  EXPECT_EQ(run({"explore", "p.json", "--explain", "--csv"}).code, 2);
 }
 
 TEST_F(Planning, TablesFitTheWidthTheyAreGiven) {

@@ -38,6 +38,8 @@ TEST_F(Report, IsOnePageWithItsDataAndItsLibrary) {
   ASSERT_EQ(data["rows"].size(), 4U);
   EXPECT_GT(data["rows"][0]["epoch_s"], 0);
   EXPECT_GE(data["rows"][0]["over_bound"], 0);
+  EXPECT_EQ(data["rows"][0]["rests_on"], "measured");
+  EXPECT_THAT(page, HasSubstr("cell.title = hint(column, row)"));
   ASSERT_EQ(data["timelines"].size(), 4U);
   EXPECT_EQ(data["timelines"][0]["spans"][0]["lane"], "worker 0");
 }

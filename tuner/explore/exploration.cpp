@@ -1,6 +1,7 @@
 #include "tuner/explore/exploration.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -18,6 +19,7 @@
 #include "sim/predict.h"
 #include "sim/prediction.h"
 #include "sim/uncertainty.h"
+#include "tuner/explore/explanation.h"
 #include "tuner/explore/extrapolation.h"
 #include "tuner/explore/measured_fields.h"
 
@@ -84,8 +86,58 @@ std::string model_note(const ExploredProfile& explored, const std::vector<Settin
                                "): training by counts of operations and the machine's speeds";
 }
 
+/// Whether times do not depend on a field of the machine or the workload.
+bool is_free(const std::string& path) {
+  constexpr std::array fields{"machine.name",  "machine.cpu.name", "machine.cpu.cores", "machine.running.",
+                              "workload.job.", "workload.batches", "workload.graph"};
+  return std::ranges::any_of(fields, [&](const char* field) { return path.starts_with(field); });
+}
+
+/// The fields of the profile with other values than measured.
+std::vector<Reliance> given_fields(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  std::vector<Reliance> given;
+  auto document = explored.document;
+  for (const auto& setting : settings) {
+    if (changes_plan(setting) || is_free(setting.path)) {
+      continue;
+    }
+    const auto& present = field_at(document, setting.path, setting.path);
+    if (present != value_like(present, setting.value)) {
+      given.push_back(
+          {setting.path.starts_with("machine.") ? profiles::RestsOn::data_sheet : profiles::RestsOn::assumed,
+           setting.path + " as given"});
+    }
+  }
+  return given;
+}
+
+/// What a row rests on.
+void set_reliances(ExplorationRow& row, const std::vector<Reliance>& reliances) {
+  auto all = weakest(reliances);
+  row.rests_on = all.on;
+  row.rests_on_why = std::move(all.why);
+}
+
+/// Notes what the epoch of a possible row rests on.
+void add_reliances(ExplorationRow& row, const ExploredProfile& explored, const plan::Cores& measured_on,
+                   const profiles::Extended& profile, const std::vector<Setting>& settings) {
+  auto reliances = extrapolations(profile, measured_on, row.plan);
+  if (const auto model = model_note(explored, settings); !model.empty()) {
+    reliances.push_back({profiles::RestsOn::speeds, model});
+  }
+  for (const auto& each : reliances) {
+    row.extrapolations.push_back(each.why);
+  }
+  std::ranges::move(reliances_on(explored.scalings, profile.profile, row.plan),
+                    std::back_inserter(reliances));
+  std::ranges::move(given_fields(explored, settings), std::back_inserter(reliances));
+  set_reliances(row, reliances);
+}
+
 Task task_of(const ExploredProfile& explored, const plan::Cores& measured_on,
-             const profiles::Profile& profile, const plan::Plan& plan, const std::vector<Setting>& settings) {
+             const profiles::Extended& extended, const plan::Plan& plan,
+             const std::vector<Setting>& settings) {
+  const auto& profile = extended.profile;
   Task task{{changed_plan(plan, settings), settings, std::nullopt, ""}};
   try {
     task.row.plan = resolved(task.row.plan, profile);
@@ -94,10 +146,7 @@ Task task_of(const ExploredProfile& explored, const plan::Cores& measured_on,
   }
   if (task.row.why_not.empty()) {
     task.row.why_not_run = plan::refusal_of(task.row.plan, plan::abilities_of(profile.machine.device.kind));
-    task.row.extrapolations = extrapolations(profile, measured_on, task.row.plan);
-    if (const auto model = model_note(explored, settings); !model.empty()) {
-      task.row.extrapolations.push_back(model);
-    }
+    add_reliances(task.row, explored, measured_on, extended, settings);
   }
   task.row.scalings = explored.scalings;
   auto& columns = task.row.settings;
@@ -105,26 +154,47 @@ Task task_of(const ExploredProfile& explored, const plan::Cores& measured_on,
   return task;
 }
 
+/// The machine on which the times of a profile were measured.
+profiles::MeasuredOn machine_of(const ExploredProfile& explored) {
+  const auto& cpu = explored.document.at("machine").at("cpu");
+  const auto bandwidth = cpu.find("memory_bandwidth_bytes_per_s");
+  profiles::MeasuredOn measured{.cores = cpu.at("cores").get<int>()};
+  if (explored.measured_on) {
+    measured.cores = explored.measured_on->count;
+  }
+  if (explored.measured_bandwidth_bytes_per_s) {
+    measured.memory_bandwidth_bytes_per_s = explored.measured_bandwidth_bytes_per_s;
+  } else if (bandwidth != cpu.end() && bandwidth->is_number()) {
+    measured.memory_bandwidth_bytes_per_s = bandwidth->get<double>();
+  }
+  return measured;
+}
+
+profiles::Extended extended_profile(const ExploredProfile& explored, const std::vector<Setting>& settings);
+
 /// All profiles and rows, checked before anything is simulated.
 struct Tasks {
-  std::vector<profiles::Profile> profiles;
+  std::vector<profiles::Extended> profiles;
+  std::vector<profiles::MeasuredOn> measured;  ///< of each profile
   std::vector<Task> all;
 };
 
 Tasks tasks_of(const ExplorationRequest& request) {
   Tasks tasks;
   for (const auto& explored : request.profiles) {
-    const auto unchanged = changed_profile(explored, {});
+    const auto unchanged = base::from_document<profiles::Profile>(explored.document, explored.where);
+    profiles::check(unchanged, explored.where);
     sim::check_precision(unchanged, explored.where);
     const auto measured_on = explored.measured_on.value_or(profiles::cores_of(unchanged));
     for (const auto& settings : combinations(request.sweeps)) {
-      const auto& profile = tasks.profiles.emplace_back(changed_profile(explored, settings));
+      const auto& profile = tasks.profiles.emplace_back(extended_profile(explored, settings));
+      tasks.measured.push_back(machine_of(explored));
       auto plans = explored.own_plans;
       plans.insert(plans.end(), request.plans.begin(), request.plans.end());
       for (const auto& plan : plans) {
         Task& task = tasks.all.emplace_back(task_of(explored, measured_on, profile, plan, settings));
         task.profile = tasks.profiles.size() - 1;
-        task.row.epochs = request.epochs.value_or(profile.workload.job.epochs);
+        task.row.epochs = request.epochs.value_or(profile.profile.workload.job.epochs);
       }
     }
   }
@@ -161,9 +231,40 @@ sim::Prediction predict(std::optional<sim::Simulator>& simulator, const Explorat
   return sim::predict(*simulator, profile, plan, request.with_timeline, request.seed);
 }
 
+/// What the epoch is longer if workers slow other stages down more.
+double of_contention_s(const profiles::Extended& profile, const plan::Plan& plan) {
+  auto slower = profile.profile;
+  slower.machine.contention = *profile.more_contention;
+  return sim::predict_quickly(slower, plan).epoch_s - sim::predict_quickly(profile.profile, plan).epoch_s;
+}
+
+/// Numbers of the profile, other than speed-ups, that were never measured and that change the epoch.
+void add_unmeasured(ExplorationRow& row, const profiles::Profile& profile, const sim::EpochErrors& errors) {
+  constexpr double noticeable = 1e-3;
+  std::vector<Reliance> reliances{{row.rests_on, row.rests_on_why}};
+  const auto first = errors.by_source_s.size() - profile.beliefs.size();  // after stages and speed-ups
+  for (std::size_t i = 0; i < profile.beliefs.size(); ++i) {
+    const auto& belief = profile.beliefs[i];
+    const bool is_speedup = belief.of.find('@') != std::string::npos;
+    if (belief.samples == 0 && !is_speedup &&
+        std::abs(errors.by_source_s[first + i]) > noticeable * errors.epoch_s) {
+      reliances.push_back({profiles::RestsOn::assumed, belief.of + " is believed, not measured"});
+    }
+  }
+  set_reliances(row, reliances);
+}
+
 /// The interval of the row's epoch or, of a profile moved by data sheets, the epoch's bound by them.
-void add_certainty(ExplorationRow& row, const profiles::Profile& profile) {
-  row.interval_s = sim::epoch_interval_s(profile, row.plan);
+void add_certainty(ExplorationRow& row, const profiles::Extended& extended) {
+  const auto& profile = extended.profile;
+  const auto errors = sim::epoch_errors(profile, row.plan);
+  row.interval_s = errors ? std::optional(sim::interval_s(*errors)) : std::nullopt;
+  if (errors) {
+    add_unmeasured(row, profile, *errors);
+  }
+  if (row.interval_s && extended.more_contention && row.plan.uses_workers()) {
+    row.interval_s = std::hypot(*row.interval_s, of_contention_s(extended, row.plan));
+  }
   using profiles::MovedBy;
   const auto moved_by = profiles::moved_by(row.scalings);
   if (moved_by == MovedBy::bandwidths || moved_by == MovedBy::both) {
@@ -196,7 +297,8 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
   const auto answer = [&](std::int64_t number) {
     const Task& task = tasks.all[numbers[static_cast<std::size_t>(number)]];
     try {
-      return possible + sim::pack(predict(simulator, request, tasks.profiles[task.profile], task.row.plan));
+      return possible +
+             sim::pack(predict(simulator, request, tasks.profiles[task.profile].profile, task.row.plan));
     } catch (const base::InputError& error) {
       return impossible + std::string(error.what());
     }
@@ -208,6 +310,10 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
     take_answer(task.row, answers[i]);
     if (task.row.prediction) {
       add_certainty(task.row, tasks.profiles[task.profile]);
+      if (request.with_explanation) {
+        task.row.explanation = explanation(tasks.profiles[task.profile], tasks.measured[task.profile],
+                                           task.row.plan, *task.row.prediction);
+      }
     }
   }
   std::vector<ExplorationRow> rows;
@@ -221,7 +327,10 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
   return rows;
 }
 
-profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+namespace {
+
+/// The profile with the settings, as it was measured.
+profiles::Profile patched_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
   auto document = explored.document;
   std::string model_path;
   for (const auto& setting : settings) {
@@ -244,6 +353,16 @@ profiles::Profile changed_profile(const ExploredProfile& explored, const std::ve
   }
   const auto job = std::exchange(profile.workload.job, measured);
   return profiles::with_model(std::move(profile), job, model_path);
+}
+
+profiles::Extended extended_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  return profiles::extended(patched_profile(explored, settings), machine_of(explored));
+}
+
+}  // namespace
+
+profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  return extended_profile(explored, settings).profile;
 }
 
 std::vector<plan::Plan> plans_of(const std::string& list) {
@@ -324,6 +443,9 @@ base::Json flat_row(const ExplorationRow& row) {
   const bool is_short = row.shortage != sim::Shortage::none;
   json["short_of"] = is_short ? base::Json(std::string(base::name_of(row.shortage))) : base::Json(nullptr);
   json["missing_bytes"] = is_short ? base::Json(row.missing_bytes) : base::Json(nullptr);
+  json["rests_on"] =
+      row.why_not.empty() ? base::Json(std::string(base::name_of(row.rests_on))) : base::Json(nullptr);
+  json["rests_on_why"] = row.rests_on_why;
   json["extrapolated"] = extrapolations_text(row);
   json["scaled"] = profiles::text_of(row.scalings);
   return json;

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "plan/plan.h"
 #include "profiles/catalog.h"
+#include "profiles/more_cores.h"
 #include "profiles/profile.h"
 #include "schedule/timeline.h"
 #include "sim/prediction.h"
@@ -27,6 +28,8 @@ struct ExploredProfile {
   std::vector<profiles::StageScaling> scalings{};  ///< of a profile that was moved to another machine
   std::optional<plan::Cores> measured_on{};        ///< of such a profile: where its times were measured
   std::vector<plan::Plan> own_plans{};             ///< predicted on this profile only, before all others
+  /// Of a profile that was moved by data sheets: the memory bandwidth of the measured machine.
+  std::optional<double> measured_bandwidth_bytes_per_s{};
 };
 
 /// A request to predict every plan on every profile with every combination of the sweeps' values.
@@ -37,6 +40,7 @@ struct ExplorationRequest {
   std::uint64_t seed = 0;
   std::optional<int> epochs{};  ///< of the whole training; absent: as many as the profile's job has
   bool with_timeline = false;
+  bool with_explanation = false;
   int jobs = 0;  ///< processes; 0: one for each core
   /// Compute epochs by arithmetic (sim::predict_quickly), in this process: within 0.1 % of the simulated ones
   /// for batches without spread, and no timelines. Any thread may do it.
@@ -55,7 +59,11 @@ struct ExplorationRow {
   /// Why the runtime does not execute the plan on the profile's kind of device; empty if it does.
   std::string why_not_run{};
   std::vector<std::string> extrapolations{};  ///< assumptions beyond the measurements
-  std::optional<double> interval_s{};         ///< of the epoch (sim::epoch_interval_s)
+  /// The weakest of what the plan's epoch rests on, and why.
+  profiles::RestsOn rests_on = profiles::RestsOn::measured;
+  std::string rests_on_why{};
+  std::vector<std::string> explanation{};  ///< from counts to the epoch, if it was requested
+  std::optional<double> interval_s{};      ///< of the epoch (sim::epoch_interval_s)
   /// Of a profile that was moved by data sheets: the epoch that no schedule beats if all stages took only
   /// what the peaks of data sheets allow (profiles::at_data_sheet_bounds).
   std::optional<double> data_sheet_bound_s{};
@@ -85,7 +93,8 @@ struct ExplorationRow {
 std::vector<ExplorationRow> explore(const ExplorationRequest& request, const base::Progress& progress);
 
 /// Applies the settings of profile fields, ignoring those of plan fields. Throws InputError, also for fields
-/// from which measured times do not follow (check_may_be_set).
+/// from which measured times do not follow (check_may_be_set). Speed-ups reach all cores of the machine
+/// (profiles::extended).
 profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings);
 
 /// The plans of a list: preset names and plan files separated by commas, or "all". Throws InputError.
@@ -106,8 +115,9 @@ base::Json flat_row(const ExplorationRow& row);
 /// the request. "interval_s" is the half width of the epoch's 95 % confidence interval, and so are
 /// "price_interval", "training_interval_s" and "training_price_interval"; "moved_by" is what a moved
 /// profile's times are based on (profiles::MovedBy), "runs_here" is false for plans that can only be
-/// simulated ("why_not_run"), "exact" is the plan's plan::Exactness, "extrapolated" lists assumptions beyond
-/// the measurements, "scaled" how the stages of a moved profile were scaled, and "short_of" and
+/// simulated ("why_not_run"), "exact" is the plan's plan::Exactness, "rests_on" the weakest of what the epoch
+/// rests on (profiles::RestsOn) and "rests_on_why" the reason, "extrapolated" lists assumptions beyond the
+/// measurements, "scaled" how the stages of a moved profile were scaled, and "short_of" and
 /// "missing_bytes" why a plan that does not fit has no epoch.
 std::vector<base::Json> flat_rows(const std::vector<ExplorationRow>& rows);
 

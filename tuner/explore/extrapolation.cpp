@@ -1,93 +1,108 @@
 #include "tuner/explore/extrapolation.h"
 
 #include <algorithm>
-#include <cstdio>
-
-#include "profiles/scaling.h"
 
 namespace gnomon::tuner {
 namespace {
 
-using profiles::ScalingPoint;
-
-/// The maximum number of threads with which a stage was measured; without points (a paper's numbers), the
-/// machine's number of cores.
-int measured_threads(const std::vector<ScalingPoint>& points, const plan::Cores& measured) {
-  int most = points.empty() ? measured.count : 1;
-  for (const auto& point : points) {
-    most = std::max(most, point.threads);
-  }
-  return most;
-}
+using profiles::Extended;
+using profiles::RestsOn;
+using profiles::Scaled;
 
 std::string more_than(const char* what, int measured) {
   return "more " + std::string(what) + " than measured (" + std::to_string(measured) + "): ";
 }
 
-/// Whether more than one thread was measured, so that a scaling law is fitted.
-bool has_law(const std::vector<ScalingPoint>& points) { return !points.empty() && points.back().threads > 1; }
-
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
-  return text;
+/// The stages of a mini-batch on the plan's routes.
+bool uses_stage(const std::string& stage, const plan::Plan& plan) {
+  if (stage == "cpu_batch") {
+    return plan.uses_workers();
+  }
+  if (stage == "device_batch") {
+    return plan.uses_device_route();
+  }
+  return stage == "train" || plan.uses_cpu_route();
 }
 
-/// How the speed per worker was extrapolated.
-std::string workers_law(const std::vector<ScalingPoint>& points, int measured) {
-  if (!has_law(points)) {
-    return "each is assumed to be as fast as one of " + std::to_string(measured);
-  }
-  return "each other worker is assumed to cost one " + percent(profiles::contention_share(points)) +
-         " of its time alone, as those measured do";
+double time_of(const std::string& stage, const profiles::WorkloadProfile& workload) {
+  return stage == "cpu_batch"      ? workload.cpu_batch.mean_s
+         : stage == "device_batch" ? workload.device_batch.mean_s
+         : stage == "train"        ? workload.train.mean_s
+                                   : workload.transfer.mean_s;
 }
 
-/// How the speed-up of a stage was extrapolated.
-std::string threads_law(const std::vector<ScalingPoint>& points, int measured) {
-  if (!has_law(points)) {
-    return "they are assumed to be as fast as " + std::to_string(measured);
+/// What a scaling is based on: a time that was kept for want of numbers is assumed.
+RestsOn basis_of(const profiles::StageScaling& scaling) {
+  if (scaling.factor && scaling.interval) {
+    return *scaling.interval > 0 ? RestsOn::speeds : RestsOn::measured;
   }
-  return "Amdahl's law with the measured serial share of " + percent(profiles::serial_share(points));
+  return scaling.factor || scaling.is_new ? RestsOn::data_sheet : RestsOn::assumed;
 }
 
 }  // namespace
 
-std::vector<std::string> extrapolations(const profiles::Profile& profile, const plan::Cores& measured,
-                                        const plan::Plan& plan) {
-  const auto& workload = profile.workload;
-  const auto cores = profiles::cores_of(profile);
-  std::vector<std::string> texts;
+std::vector<Reliance> extrapolations(const Extended& profile, const plan::Cores& measured,
+                                     const plan::Plan& plan) {
+  const auto cores = profiles::cores_of(profile.profile);
+  std::vector<Reliance> found;
   if (cores.device != measured.device) {
-    texts.emplace_back(
-        "another kind of device than measured: preparing and training on the device are scaled by memory "
-        "bandwidths, at least the time to launch their kernels, and copies by the link's");
+    found.push_back(
+        {RestsOn::data_sheet,
+         "another kind of device than measured: preparing and training on the device are scaled by memory "
+         "bandwidths, at least the time to launch their kernels, and copies by the link's"});
   }
-  const int workers = measured_threads(workload.worker_efficiency, measured);
-  if (plan.uses_workers() && plan.workers * plan.worker_threads > workers) {
-    texts.push_back(more_than("workers", workers) + workers_law(workload.worker_efficiency, workers));
-  }
-  const int sharing = measured_threads(workload.cpu_batch_speedup, measured);
-  if (plan.uses_workers() && plan.worker_threads > sharing) {
-    texts.push_back(more_than("threads of a worker", sharing) +
-                    threads_law(workload.cpu_batch_speedup, sharing));
+  const auto add = [&](Scaled list, const char* what, int threads) {
+    const auto& extension = profile.of(list);
+    if (threads > extension.measured && !extension.law.empty()) {
+      found.push_back({extension.rests_on, more_than(what, extension.measured) + extension.law});
+    }
+  };
+  if (plan.uses_workers()) {
+    add(Scaled::workers, "workers", plan.workers * plan.worker_threads);
+    add(Scaled::worker_threads, "threads of a worker", plan.worker_threads);
   }
   if (plan::runs_on_cores(cores.device)) {
-    const int training = measured_threads(workload.train_speedup, measured);
-    if (plan.device_threads > training) {
-      texts.push_back(more_than("threads that train", training) +
-                      threads_law(workload.train_speedup, training));
-    }
-    const int preparing = measured_threads(workload.device_batch_speedup, measured);
-    if (plan.uses_device_route() && plan.device_threads > preparing) {
-      texts.push_back(more_than("threads that prepare on the device", preparing) +
-                      threads_law(workload.device_batch_speedup, preparing));
+    add(Scaled::training, "threads that train", plan.device_threads);
+    if (plan.uses_device_route()) {
+      add(Scaled::preparing, "threads that prepare on the device", plan.device_threads);
     }
   }
   if (plan.devices > measured.devices) {
-    texts.push_back(more_than("devices", measured.devices) +
-                    "each is assumed to be as fast as one, and gradients are averaged over the known links");
+    found.push_back(
+        {RestsOn::assumed,
+         more_than("devices", measured.devices) +
+             "each is assumed to be as fast as one, and gradients are averaged over the known links"});
   }
-  return texts;
+  return found;
+}
+
+std::vector<Reliance> reliances_on(const std::vector<profiles::StageScaling>& scalings,
+                                   const profiles::Profile& profile, const plan::Plan& plan) {
+  std::vector<Reliance> found;
+  for (const auto& scaling : scalings) {
+    const auto on = basis_of(scaling);
+    if (on != RestsOn::measured && uses_stage(scaling.stage, plan) &&
+        time_of(scaling.stage, profile.workload) > 0) {
+      found.push_back({on, profiles::text_of(scaling)});
+    }
+  }
+  return found;
+}
+
+Reliance weakest(const std::vector<Reliance>& reliances) {
+  Reliance all{RestsOn::measured, ""};
+  for (const auto& each : reliances) {
+    all.on = std::max(all.on, each.on);
+  }
+  for (const auto& each : reliances) {
+    if (each.on == all.on) {
+      all.why += (all.why.empty() ? "" : "; ") + each.why;
+    }
+  }
+  if (all.why.empty()) {
+    all.why = "all stages and speed-ups of this plan were measured";
+  }
+  return all;
 }
 
 }  // namespace gnomon::tuner

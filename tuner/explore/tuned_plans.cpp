@@ -45,8 +45,7 @@ void add_tuned_plans(ExplorationRequest& request, const TuningOptions& options,
   for (std::int64_t i = 0; i < count; ++i) {
     base::report(progress, "tuning for each machine", i, count);
     auto& explored = request.profiles[static_cast<std::size_t>(i)];
-    auto profile = base::from_document<profiles::Profile>(explored.document, explored.where);
-    profiles::check(profile, explored.where);
+    const auto profile = changed_profile(explored, {});
     sim::check_precision(profile, explored.where);
     explored.own_plans.insert(explored.own_plans.begin(), tuned_plan(profile, options, stop));
   }
