@@ -106,4 +106,5 @@ def main():
         write_record(options.output, document)
 
 
-main()
+if __name__ == "__main__":
+    main()

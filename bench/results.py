@@ -7,6 +7,7 @@ With --check nothing is written, and the exit code is 1 if the page differs from
 date), "commit", "machine", "caveats" (sentences) and "older_than" (the later change that its figures do not include)."""
 import argparse
 import json
+import math
 import pathlib
 import statistics
 import sys
@@ -166,6 +167,31 @@ def presets(record: Record) -> Table:
              seconds(median(row["epoch_s"][row["best_preset"]])), over(row, "tuned"), over(row, "autotuned")]
             for row in record["rows"]]
     return Table(["graph", "profile and tune", "best preset", "its epoch", "tune", "autotune"], rows)
+
+
+REGRETS = {"regret": "autotune", "regret_baseline": "earlier build", "regret_random": "random order of measurements",
+           "regret_full": "full profile, then tune", "regret_predicted": "prediction alone"}
+
+
+def regret(record: Record) -> Table:
+    ways = [key for key in REGRETS if any(key in row for row in record["rows"])]
+    groups: dict[str, list[Record]] = {}
+    for key in ("device", "model"):
+        for row in record["rows"]:
+            groups.setdefault(row[key], []).append(row)
+
+    def spread(values: list[float]) -> str:
+        values = sorted(values)
+        figures = [statistics.median(values), values[math.ceil(0.9 * len(values)) - 1], values[-1]] if values else []
+        return " / ".join(map(percent, figures))
+
+    def cells(name: str, rows: list[Record]) -> Row:
+        done = [row for row in rows if row["regret"] is not None]
+        within = percent(sum(row["regret"] <= 0.02 for row in done) / len(rows), 0)
+        return [name, str(len(rows)), str(len(rows) - len(done)), within, *(spread([row[way] for row in done if way in row]) for way in ways)]
+
+    return Table(["device or model", "cases", "failed", "regret at most 2 %", *(REGRETS[way] for way in ways)],
+                 [cells(*group) for group in [*groups.items(), ("all", record["rows"])]])
 
 
 def training(record: Record) -> Table:
@@ -621,6 +647,11 @@ SECTIONS = [
     Section("compare_presets", "Chosen plans beside the fastest preset",
             "Measured epochs of the plans from `tune` (prediction alone) and `autotune` (verified by real runs) over those of "
             "the fastest preset; medians and ranges of the quotients within a round.", "bench/compare_presets.py", presets),
+    Section("regret", "Regret of the chosen plan",
+            "Epoch time of the chosen plan relative to the fastest known plan of the same exactness, minus 1: median / 90th percentile / "
+            "maximum. The chosen plan is that of `autotune` by default, of an earlier build, with a random order of measurements, of "
+            "`tune` after a full profile, and the one that `autotune` predicts to be the best before it verifies plans by real runs. Small "
+            "negative values are noise.", "bench/regret.py", regret),
     Section("tuner", "Simulated epochs until the search is within 1 % of the optimum",
             "Random workloads whose optimum is known by exhaustion. `gnomon` (`--strategy auto`) also ranks plans by lower "
             "bounds and arithmetic estimates, which are not counted.", "build/release/bench/bench_tuner; bench/compare_tuners.py",

@@ -30,6 +30,7 @@ struct ValidateFlags {
   std::string correct;
   std::string peak_memory_of;
   int epochs = 0;
+  bool only_times = false;
   DeviceFlags device;
   bool json = false;
 };
@@ -69,9 +70,11 @@ std::vector<tuner::Validated> validate_with_bar(const ValidateFlags& given, cons
   if (given.epochs > 0) {
     options.rounds = tuner::Rounds::exactly(given.epochs);
   }
-  options.peak_memory = [&](const plan::Plan& plan) {
-    return peak_memory({"validate", given.data, given.profile}, given.device, profile.workload.job, plan);
-  };
+  if (!given.only_times) {
+    options.peak_memory = [&](const plan::Plan& plan) {
+      return peak_memory({"validate", given.data, given.profile}, given.device, profile.workload.job, plan);
+    };
+  }
   options.device = device;
   options.progress = bar.progress();
   options.stop = &stop_on_interrupt();
@@ -133,6 +136,7 @@ Action add_validate(CLI::App& app) {
                  "Epochs of each plan, of which the median is reported\n(default: at least 3, and as many as "
                  "take 2 seconds)")
       ->check(in_range(1, 1000));
+  app.add_flag("--only-times", options->only_times, "Do not measure peak memory");
   add_output(app, "--correct", options->correct,
              "Write the profile, corrected by the measured stage times, to this file, for tune, explore and "
              "validate");
