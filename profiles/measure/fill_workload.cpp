@@ -15,14 +15,21 @@ namespace {
 
 using schedule::Stage;
 
-void set_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios) {
+/// `most` is the value of one thread for each thread. More than that was measured beside a burst of other
+/// work.
+void set_points(std::vector<ScalingPoint>& points, const std::map<int, Ratio>& ratios,
+                double (*most)(int threads)) {
+  constexpr double by_caches = 1.1;
   points = {{1, 1}};
   for (const auto& [threads, ratio] : ratios) {
     if (const auto value = ratio.value()) {
-      points.push_back({threads, *value});
+      points.push_back({threads, std::min(*value, by_caches * most(threads))});
     }
   }
 }
+
+double linear(int threads) { return threads; }
+double equal(int /*threads*/) { return 1; }
 
 StageTime scaled(StageTime time, double factor) {
   for (double StageTime::*part : {&StageTime::mean_s, &StageTime::deviation_s, &StageTime::p5_s,
@@ -98,22 +105,31 @@ void fill(WorkloadProfile& workload, const Measured& measured, const StopRule& r
     workload.batch_deviations = {measured.vertices.deviation(), measured.edges.deviation(),
                                  measured.bytes.deviation()};
   }
-  set_points(workload.worker_efficiency, measured.worker_efficiency);
-  set_points(workload.device_batch_speedup, measured.device_batch_speedup);
-  set_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup);
+  set_points(workload.worker_efficiency, measured.worker_efficiency, equal);
+  set_points(workload.device_batch_speedup, measured.device_batch_speedup, linear);
+  set_points(workload.cpu_batch_speedup, measured.cpu_batch_speedup, linear);
   if (!measured.cpu_sample_speedup.empty()) {
-    set_points(workload.cpu_sample_speedup, measured.cpu_sample_speedup);
+    set_points(workload.cpu_sample_speedup, measured.cpu_sample_speedup, linear);
   }
-  set_points(workload.train_speedup, measured.train_speedup);
+  set_points(workload.train_speedup, measured.train_speedup, linear);
 }
 
 void fill_sampling(WorkloadProfile& workload, const Measured& measured) {
+  auto& parts = workload.parts;
   if (measured.cpu_sample.count() > 0) {
-    workload.parts.cpu_sample_s = std::min(measured.cpu_sample.mean(), workload.cpu_batch.mean_s);
+    parts.cpu_sample_s = measured.cpu_sample.mean();
   }
   if (measured.device_sample.count() > 0) {
-    workload.parts.device_sample_s = std::min(measured.device_sample.mean(), workload.device_batch.mean_s);
+    parts.device_sample_s = measured.device_sample.mean();
   }
+  // Parts that were counted before the last rounds may exceed the whole.
+  const auto limit = [](std::optional<double>& part_s, const StageTime& whole) {
+    if (part_s) {
+      part_s = std::min(*part_s, whole.mean_s);
+    }
+  };
+  limit(parts.cpu_sample_s, workload.cpu_batch);
+  limit(parts.device_sample_s, workload.device_batch);
 }
 
 void fill_macro_load(WorkloadProfile& workload, const SmallMacroBatch& macro) {
