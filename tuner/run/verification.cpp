@@ -29,7 +29,8 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job) {
   terms.epoch_batches = profile.workload.batches;
   terms.training_batches = profile.workload.batches * job.epochs;
   terms.max_share = std::max(terms.max_share, race_share * job.epochs);
-  terms.model_error = profile.prediction_error.value_or(terms.model_error);
+  // Plans that are predicted from the same stage times share most of their errors.
+  terms.model_error = profile.prediction_error.value_or(prediction_error / 2);
   return terms;
 }
 

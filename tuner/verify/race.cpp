@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
@@ -105,28 +106,57 @@ double PlanRace::boundary() const {
 }
 
 bool PlanRace::is_eliminated(std::size_t entrant) const {
-  const double lead = mean(logs_[entrant]) - mean(logs_[leader_]);
-  return lead > 0 && lead * static_cast<double>(logs_[leader_].size()) >= boundary();
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const std::size_t e : remaining_) {
+    fastest = std::min(fastest, mean(logs_[e]));
+  }
+  const double lead = mean(logs_[entrant]) - fastest;
+  return lead > 0 && lead * static_cast<double>(logs_[entrant].size()) >= boundary();
 }
 
-/// The weight of the measurement relative to the prediction, two estimates of the same logarithm.
-double PlanRace::weight_of_measured() const {
-  const double predicted = 2 * terms_.model_error * terms_.model_error;
-  const double measured = variance() / static_cast<double>(logs_[leader_].size());
-  return predicted / (predicted + measured);
+/// Variance of the logarithm of a predicted epoch over that of the first entrant.
+double PlanRace::predicted_variance(std::size_t entrant) const {
+  return 2 * terms_.model_error * terms_.model_error +
+         entrants_[entrant].deviation * entrants_[entrant].deviation;
 }
 
-/// The logarithm of an epoch, up to a constant common to all plans still in the race.
+/// By how much all plans still in the race take longer than predicted, by their logarithms.
+double PlanRace::common_shift() const {
+  double shift = 0;
+  for (const std::size_t e : remaining_) {
+    shift += mean(logs_[e]) - std::log(entrants_[e].epoch_s);
+  }
+  return shift / static_cast<double>(remaining_.size());
+}
+
+/// The logarithm of an epoch: the measured and the predicted one, shifted as all plans are, by their
+/// precisions.
 double PlanRace::believed_log(std::size_t entrant) const {
-  const double predicted = std::log(entrants_[entrant].epoch_s);
-  return predicted + weight_of_measured() * (mean(logs_[entrant]) - predicted);
+  const double predicted = std::log(entrants_[entrant].epoch_s) + common_shift();
+  const double measured_variance = variance() / static_cast<double>(logs_[entrant].size());
+  const double weight = predicted_variance(entrant) / (predicted_variance(entrant) + measured_variance);
+  return predicted + weight * (mean(logs_[entrant]) - predicted);
+}
+
+/// The first plan, in the order of entrants, that is believed to be as fast as the fastest: what the race
+/// cannot tell apart is chosen as without it.
+std::size_t PlanRace::believed_best() const {
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const std::size_t e : remaining_) {
+    fastest = std::min(fastest, believed_log(e));
+  }
+  auto in_order = remaining_;
+  std::sort(in_order.begin(), in_order.end());
+  return *std::find_if(in_order.begin(), in_order.end(), [&](std::size_t e) {
+    return believed_log(e) <= fastest + std::log1p(terms_.tolerance / 2);
+  });
 }
 
 /// By predictions.
 bool PlanRace::is_worth_a_race(std::size_t entrant) const {
-  const auto& [plan, epoch_s, turn_s, deviation] = entrants_[entrant];
+  const double epoch_s = entrants_[entrant].epoch_s;
   const double lead = std::log(epoch_s / entrants_[leader_].epoch_s);
-  const double variance = 2 * terms_.model_error * terms_.model_error + deviation * deviation;
+  const double variance = predicted_variance(entrant);
   const double batch_s = entrants_[leader_].epoch_s / static_cast<double>(terms_.epoch_batches);
   const double left_s = batch_s * static_cast<double>(terms_.training_batches);
   const double gain_s = left_s * expected_improvement({lead, variance}, 0);
@@ -167,18 +197,17 @@ void PlanRace::tell(const Measured& measured) {
 
 void PlanRace::end_round() {
   if (counts()) {
-    leader_ = *std::min_element(remaining_.begin(), remaining_.end(), [this](std::size_t a, std::size_t b) {
-      return believed_log(a) < believed_log(b);
-    });
+    leader_ = believed_best();
     if (logs_[leader_].size() < min_rounds) {
       std::erase_if(remaining_,
                     [this](std::size_t e) { return mean(logs_[e]) - mean(logs_[leader_]) > clearly_slower; });
       is_decided_ = remaining_.size() == 1;
     } else {
       auto left = remaining_;
-      std::erase_if(left, [this](std::size_t e) { return e != leader_ && is_eliminated(e); });
+      std::erase_if(left, [this](std::size_t e) { return is_eliminated(e); });
       is_decided_ = left.size() == 1 || boundary() <= 0;
       remaining_ = std::move(left);
+      leader_ = believed_best();
     }
   }
   ++round_;

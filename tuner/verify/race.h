@@ -21,12 +21,12 @@ struct Entrant {
 /// The conditions of a race.
 struct RaceTerms {
   std::int64_t epoch_batches = 1;
-  std::int64_t training_batches = 1;  ///< batches to train in all, those of the race included
-  std::int64_t turn_batches = 1;      ///< mini-batches of one turn; at most an epoch
-  double model_error = prediction_error;
-  double max_share = 0.25;  ///< maximum cost of the race, as a share of an epoch's time
-  double tolerance = 0.02;  ///< relative difference of epochs that does not matter
-  double error = 0.05;      ///< probability of choosing a plan that is slower by more than `tolerance`
+  std::int64_t training_batches = 1;      ///< batches to train in all, those of the race included
+  std::int64_t turn_batches = 1;          ///< mini-batches of one turn; at most an epoch
+  double model_error = prediction_error;  ///< of a predicted epoch, relative
+  double max_share = 0.25;                ///< maximum cost of the race, as a share of an epoch's time
+  double tolerance = 0.02;                ///< relative difference of epochs that does not matter
+  double error = 0.05;  ///< probability of choosing a plan that is slower by more than `tolerance`
 };
 
 /// Finds the fastest of several plans while a training goes on: in each round every plan trains the next
@@ -94,8 +94,10 @@ class PlanRace {
   double variance() const;
   bool is_eliminated(std::size_t entrant) const;
   double boundary() const;
-  double weight_of_measured() const;
+  double predicted_variance(std::size_t entrant) const;
+  double common_shift() const;
   double believed_log(std::size_t entrant) const;
+  std::size_t believed_best() const;
   bool is_worth_a_race(std::size_t entrant) const;
   void end_round();
   void begin_round();
