@@ -162,6 +162,7 @@ void Replanner::compare_plans(double drift) {
                   .before_batch_s = recent_batch_s()});
   auto entrants = entrants_of(promising_plans(profile_, plans_, plan_), profile_, simulator_, turn_batches_);
   RaceTerms race;
+  race.min_turn_s = 0;  // as long as the stretches that were compared
   race.epoch_batches = profile_.workload.batches;
   race.training_batches = left_;
   race.turn_batches = turn_batches_;

@@ -31,7 +31,11 @@ std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const pro
     entrants.push_back({plan, predicted_s(plan, epoch_batches), 0, 0});
     const auto needed = turn_batches_of(epoch_batches, entrants.back().epoch_s,
                                         [&](std::int64_t batches) { return predicted_s(plan, batches); });
-    turn_batches = std::max({turn_batches, needed, 2 * slots_of(plan, profile.machine.device.kind)});
+    const double batch_s = entrants.back().epoch_s / static_cast<double>(epoch_batches);
+    const auto telling = std::isfinite(batch_s) && batch_s > 0
+                             ? static_cast<std::int64_t>(std::ceil(RaceTerms{}.min_turn_s / batch_s))
+                             : 0;
+    turn_batches = std::max({turn_batches, needed, telling, 2 * slots_of(plan, profile.machine.device.kind)});
   }
   turn_batches = std::min(turn_batches, epoch_batches);
   const auto first = plans.empty() ? std::nullopt : sim::epoch_errors(profile, plans.front());

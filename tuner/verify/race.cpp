@@ -52,7 +52,9 @@ PlanRace::PlanRace(std::vector<Entrant> entrants, const RaceTerms& terms)
   const auto most =
       static_cast<std::int64_t>(max_training_share * static_cast<double>(terms.training_batches) /
                                 (rounds * static_cast<double>(terms.turn_batches)));
-  remaining_.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(most, 1, std::ssize(remaining_))));
+  const bool can_tell = entrants_.front().turn_s >= terms.min_turn_s;
+  remaining_.resize(
+      static_cast<std::size_t>(std::clamp<std::int64_t>(can_tell ? most : 1, 1, std::ssize(remaining_))));
   starters_ = remaining_.size();
   begin_round();
 }

@@ -25,8 +25,10 @@ struct RaceTerms {
   std::int64_t turn_batches = 1;          ///< mini-batches of one turn; at most an epoch
   double model_error = prediction_error;  ///< of a predicted epoch, relative
   double max_share = 0.25;                ///< maximum cost of the race, as a share of an epoch's time
-  double tolerance = 0.02;                ///< relative difference of epochs that does not matter
-  double error = 0.05;  ///< probability of choosing a plan that is slower by more than `tolerance`
+  /// Turns that are shorter tell more of threads that wake up than of plans: with them no race starts.
+  double min_turn_s = 0.01;
+  double tolerance = 0.02;  ///< relative difference of epochs that does not matter
+  double error = 0.05;      ///< probability of choosing a plan that is slower by more than `tolerance`
 };
 
 /// Finds the fastest of several plans while a training goes on: in each round every plan trains the next

@@ -185,6 +185,13 @@ TEST(PlanRace, EndsUndecidedWhereTheTrainingIsTooShort) {
   EXPECT_FALSE(track.run(0).is_decided());
 }
 
+TEST(PlanRace, DoesNotBeginWithTurnsThatAreTooShortToTell) {
+  Track track{.predicted_s = {1.00, 1.00}, .real_s = {1.00, 0.50}, .terms = long_training()};
+  EXPECT_GT(track.run(0).num_turns(), 0);
+  track.terms.min_turn_s = 0.1;
+  EXPECT_EQ(track.run(0).num_turns(), 0);
+}
+
 // What the profile does not know takes part, whatever it is predicted to take.
 TEST(PlanRace, WhatIsNotMeasuredTakesPart) {
   const Track track{.predicted_s = {1.00, 1.30}, .real_s = {1.00, 0.80}, .terms = long_training()};
