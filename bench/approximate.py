@@ -70,7 +70,7 @@ def predicted_work(options, store, preset):
     """What the simulator says of the work that an epoch saves."""
     profile = store.with_suffix(".profile.json")
     if not profile.exists():
-        gnomon(options, "profile", store, *JOB, "--time-limit", 10, "-o", profile)
+        gnomon(options, "profile", "--all", store, *JOB, "--time-limit", 10, "-o", profile)
     row = json.loads(gnomon(options, "explore", profile, "--plan", preset, "--json"))["rows"][0]
     return {name: row[name] for name in SAVED}
 

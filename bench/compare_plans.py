@@ -109,7 +109,7 @@ def measure(options, graph, device):
     with tempfile.TemporaryDirectory() as directory:
         plans = ",".join(write_plans(directory))
         for _ in range(options.cycles):
-            gnomon(options, "profile", store, *job, *flags, "--time-limit", options.time_limit, "-o", profile)
+            gnomon(options, "profile", "--all", store, *job, *flags, "--time-limit", options.time_limit, "-o", profile)
             text = gnomon(options, "validate", store, profile, *flags, "--plans", plans, "--json")
             cycles.append(json.loads(text)["plans"])
     return [row_of(graph, device, of_plan) for of_plan in zip(*cycles)]

@@ -226,7 +226,7 @@ def macro_rows(options, store, profile, mem_s, whole):
 
 def make_profile(options, store):
     profile = options.work / f"{store.name}.json"
-    gnomon(options, "profile", store, "-o", profile, *JOB, "--time-limit", 20)
+    gnomon(options, "profile", "--all", store, "-o", profile, *JOB, "--time-limit", 20)
     return profile
 
 

@@ -161,7 +161,7 @@ class Scale:
         self.step("open", "info", self.store, "--json")
         self.note_expected("16 bytes a vertex (row pointers, and degrees to be sorted), and 50 MB of program",
                            16 * (1 << self.scale) + 50e6)
-        self.step("profile", "profile", self.store, *job, "-o", profile)
+        self.step("profile", "profile", "--all", self.store, *job, "-o", profile)
         self.note_expected("1.3 times the store's files, and 1.3 GB for the machine's own speeds, mini-batches and the program",
                            1.3 * self.store_bytes() + 1.3e9)
         memory = json.loads(self.step("tune", "tune", profile, "-o", plan, "--json"))["candidates"][0]["prediction"]["memory"]

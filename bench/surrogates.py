@@ -74,7 +74,7 @@ def main():
         if not store.exists():
             make(run, source, store)
         if not profile.exists():
-            run("profile", store, "-o", profile, "--time-limit", options.seconds, *job_flags(name))
+            run("profile", "--all", store, "-o", profile, "--time-limit", options.seconds, *job_flags(name))
         profiles.append(profile)
     surrogate = options.work / "surrogate.json"
     print(run("surrogate", "learn", *profiles, "-o", surrogate, "--samples", options.samples), end="")

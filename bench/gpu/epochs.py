@@ -155,7 +155,7 @@ def add_predictions(options, rows):
     share, profile = options.memory, options.work / "profile.json"
     profile.unlink(missing_ok=True)
     try:
-        gnomon(options, "profile", options.store, *JOB, *device_of(options, share), "--time-limit", options.profile_seconds, "-o", profile,
+        gnomon(options, "profile", "--all", options.store, *JOB, *device_of(options, share), "--time-limit", options.profile_seconds, "-o", profile,
                seconds=max(1, options.left()))
         keep(options, f"profile_{share:g}", json.loads(profile.read_text()))
         known = measured(rows, share)
