@@ -3,12 +3,19 @@
 #include <optional>
 
 #include "base/document.h"
+#include "plan/abilities.h"
 
 namespace gnomon::profiles {
 
 /// The share of a device (plan::Plan::prepare_share) with which the profiler measures preparation beside
 /// training.
 inline constexpr double measured_prepare_share = 0.5;
+
+/// Whether a machine's stages are measured beside each other in pipelines instead of a few side by side: on a
+/// GPU, whose stages are short relative to what a thread needs to wake up, with several workers.
+constexpr bool measures_pipelines(plan::DeviceKind device, int cores) {
+  return !plan::runs_on_cores(device) && cores > 2;
+}
 
 /// Slowdown of a stage while one stage of another kind runs beside it on a core of its own: 1.1 means ten
 /// percent longer. Slowdowns of several neighbours add up: 1 + sum of (slowdown - 1). A slowdown that was not

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/normal.h"
+#include "profiles/beliefs.h"
 #include "profiles/scaling.h"
 #include "profiles/stage_work.h"
 
@@ -27,8 +29,7 @@ int last_threads(const std::vector<ScalingPoint>& points, const MeasuredOn& meas
 
 /// The profile's belief of a point; null if it was measured as precisely as its stage.
 const Belief* belief_of(const Profile& profile, Scaled list, int threads) {
-  const auto name = std::string(field_of(list)) + "@" + std::to_string(threads);
-  const auto belief = std::ranges::find(profile.beliefs, name, &Belief::of);
+  const auto belief = std::ranges::find(profile.beliefs, point_name(field_of(list), threads), &Belief::of);
   return belief == profile.beliefs.end() ? nullptr : &*belief;
 }
 
@@ -76,12 +77,11 @@ void share_contention(Contention& contention, int measured, int cores, double mo
 
 /// States the profile's beliefs of points as intervals of these.
 void state_beliefs(Profile& profile) {
-  constexpr double normal_half_width = 1.96;
   for (const Scaled list : lists) {
     for (ScalingPoint& point : profile.workload.*points_of(list)) {
       const Belief* belief = belief_of(profile, list, point.threads);
       if (belief != nullptr && !point.interval) {
-        point.interval = std::expm1(normal_half_width * belief->deviation);
+        point.interval = std::expm1(base::normal_half_width * belief->deviation);
       }
     }
   }

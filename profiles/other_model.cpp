@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/normal.h"
 #include "profiles/scale_times.h"
 #include "profiles/speed_ratio.h"
 #include "profiles/stage_work.h"
@@ -74,9 +75,8 @@ Profile with_model(Profile profile, const plan::Job& job, const std::string& whe
   const auto after = counted(workload, job);
   const double factor = counted_s(after, machine, where) / counted_s(before, machine, where);
   scale(workload.train, factor);
-  constexpr double normal_half_width = 1.96;
-  workload.train.interval_s = std::hypot(workload.train.interval_s,
-                                         normal_half_width * other_model_deviation * workload.train.mean_s);
+  workload.train.interval_s = std::hypot(
+      workload.train.interval_s, base::normal_half_width * other_model_deviation * workload.train.mean_s);
   move_speedup(workload.train_speedup, factor);
   scale(workload.parts.refresh_s, factor);
   const double weights = weight_elements(after) / weight_elements(before);

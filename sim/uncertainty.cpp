@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/normal.h"
+#include "profiles/beliefs.h"
 #include "sim/predict.h"
 
 namespace gnomon::sim {
@@ -35,9 +37,6 @@ constexpr std::array<std::vector<ScalingPoint> WorkloadProfile::*, 5> speedups{
      &WorkloadProfile::cpu_sample_speedup, &WorkloadProfile::train_speedup,
      &WorkloadProfile::device_batch_speedup}};
 
-/// Half width of a 95 % interval over the standard error of a normal distribution.
-constexpr double normal_half_width = 1.96;
-
 bool has_interval(const profiles::Profile& profile) {
   return std::any_of(stages.begin(), stages.end(),
                      [&](const NamedStage& stage) { return (profile.workload.*stage.time).interval_s > 0; });
@@ -55,19 +54,14 @@ bool slow_down(std::vector<ScalingPoint>& points) {
   return any;
 }
 
-bool is_stage(const std::string& quantity) {
-  return quantity == "cpu_batch" || quantity == "transfer" || quantity == "device_batch" ||
-         quantity == "train";
-}
-
-/// Whether the profile states an interval for a point of speed-ups, as after a move to other cores.
-bool has_own_interval(const profiles::Profile& profile, const std::string& quantity) {
-  return quantity.find('@') != std::string::npos &&
-         std::any_of(speedups.begin(), speedups.end(), [&](const auto points) {
-           const auto& of = profile.workload.*points;
-           return std::any_of(of.begin(), of.end(),
-                              [](const ScalingPoint& point) { return point.interval.value_or(0) > 0; });
-         });
+/// Whether the profile states the interval of a number itself: of a stage's time, or of a point of speed-ups
+/// after a move to other cores.
+bool has_own_interval(const profiles::Profile& profile, const profiles::Quantity& quantity) {
+  if (quantity.kind == profiles::QuantityKind::stage_time) {
+    return true;
+  }
+  const auto* const point = quantity.point ? quantity.point(profile) : nullptr;
+  return point != nullptr && point->interval.value_or(0) > 0;
 }
 
 /// The changes of one plan's epoch with the profile.
@@ -106,7 +100,7 @@ class Changes {
       quantity.of(changed) *= factor;
       return of(changed);
     };
-    const double factor = std::exp(normal_half_width * deviation);
+    const double factor = std::exp(base::normal_half_width * deviation);
     const double up_s = of_factor(factor);
     const double down_s = of_factor(1 / factor);
     return std::abs(up_s) > std::abs(down_s) ? up_s : -down_s;
@@ -130,7 +124,7 @@ std::optional<EpochErrors> epoch_errors(const profiles::Profile& profile, const 
   }
   EpochErrors errors;
   errors.epoch_s = changes.epoch_s();
-  errors.of_model_s = normal_half_width * profile.prediction_error.value_or(0) * changes.epoch_s();
+  errors.of_model_s = base::normal_half_width * profile.prediction_error.value_or(0) * changes.epoch_s();
   for (const auto& stage : stages) {
     const StageTime& time = profile.workload.*stage.time;
     if (time.mean_s > 0 && time.interval_s == 0 && changes.depends_on(stage.time)) {
@@ -143,9 +137,9 @@ std::optional<EpochErrors> epoch_errors(const profiles::Profile& profile, const 
   }
   const auto quantities = profiles::quantities_of(profile);
   for (const auto& belief : profile.beliefs) {
-    const auto quantity = std::ranges::find(quantities, belief.of, &profiles::Quantity::name);
-    const bool counts = quantity != quantities.end() && quantity->is_known(profile) && !is_stage(belief.of) &&
-                        !has_own_interval(profile, belief.of);
+    const auto* const quantity = profiles::find_quantity(quantities, belief.of);
+    const bool counts =
+        quantity != nullptr && quantity->is_known(profile) && !has_own_interval(profile, *quantity);
     errors.by_source_s.push_back(counts ? changes.of_belief(*quantity, belief.deviation) : 0);
   }
   return errors;

@@ -19,7 +19,7 @@ using Samples = std::map<std::string, std::vector<double>>;
 
 void add_points(Samples& samples, const char* name, const std::map<int, Ratio>& ratios) {
   for (const auto& [threads, ratio] : ratios) {
-    samples[std::string(name) + "@" + std::to_string(threads)] = ratio.values();
+    samples[point_name(name, threads)] = ratio.values();
   }
 }
 
@@ -38,6 +38,12 @@ Samples ratios_of(const Measured& measured) {
                   {"transfer_beside_cpu_batch", measured.transfer_beside_cpu_batch.values()},
                   {"device_batch_beside_train", measured.device_batch_beside_train.values()},
                   {"train_beside_device_batch", measured.train_beside_device_batch.values()},
+                  {"transfer_beside_workers", measured.transfer_beside_workers.values()},
+                  {"train_beside_workers", measured.train_beside_workers.values()},
+                  {"device_batch_beside_workers", measured.device_batch_beside_workers.values()},
+                  {"workers_beside_device", measured.workers_beside_device.values()},
+                  {"train_beside_train", measured.train_beside_train.values()},
+                  {"device_batch_beside_device_batch", measured.device_batch_beside_device_batch.values()},
                   {"crowded_team", measured.team_beside_cpu_batch.values()},
                   {"beside_crowded_team", measured.cpu_batch_beside_team.values()}};
   add_points(samples, "worker_efficiency", measured.worker_efficiency);
@@ -79,7 +85,7 @@ constexpr double median_variance = 1.57;
 /// Successive times of a stage are correlated.
 constexpr double samples_of_one = 2;
 
-/// The belief before and after samples of a quantity, of whose logarithm `value` is the median's.
+/// The belief of a quantity after samples: the median of its logarithm and its standard deviation.
 struct Updated {
   double log = 0;
   double deviation = 0;

@@ -20,7 +20,6 @@ namespace gnomon::profiles {
 namespace {
 
 constexpr std::size_t max_brief_bytes = std::size_t{64} << 20;  ///< that a core reads
-constexpr double power_limit_s = 0.4;                           ///< counters move every millisecond
 
 /// Sums the words, so that the compiler cannot eliminate the reads.
 std::uint64_t sum_of(const std::uint64_t* words, std::size_t count) {
@@ -157,8 +156,7 @@ MachineProfile measure_machine(const MachineOptions& options, bool& converged) {
   base::report(options.progress, "copy bandwidth", 1, 2);
   machine.cpu.copy_bandwidth_bytes_per_s = copy_bandwidth(options, converged);
   if (!options.brief) {
-    EnergyCounter energy;
-    machine.running = measure_power(energy, machine.cpu.cores, power_limit_s, options.stop);
+    machine.running = measure_power_here(machine.cpu.cores, options.stop);
   }
   machine.device.kind = DeviceKind::host;
   machine.device.name = machine.cpu.name;

@@ -102,4 +102,10 @@ Running measure_power(EnergyCounter& counter, int cores, double time_limit_s, co
   return running;
 }
 
+Running measure_power_here(int cores, const std::atomic<bool>* stop) {
+  constexpr double time_limit_s = 0.4;  // counters move every millisecond
+  EnergyCounter energy;
+  return measure_power(energy, cores, time_limit_s, stop);
+}
+
 }  // namespace gnomon::profiles

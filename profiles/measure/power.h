@@ -35,4 +35,7 @@ class EnergyCounter {
 Running measure_power(EnergyCounter& counter, int cores, double time_limit_s,
                       const std::atomic<bool>* stop = nullptr);
 
+/// measure_power() by this machine's counters, for long enough that they move.
+Running measure_power_here(int cores, const std::atomic<bool>* stop = nullptr);
+
 }  // namespace gnomon::profiles

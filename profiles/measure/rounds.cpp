@@ -29,7 +29,7 @@ bool Measured::converged(const StopRule& rule) const {
 Rounds::Rounds(const graph::Graph& graph, const plan::Job& job, int cores,
                const runtime::DeviceOptions& device, const std::atomic<bool>* stop)
     : cores_(cores),
-      on_cores_(plan::runs_on_cores(device.kind)),
+      device_kind_(device.kind),
       devices_(device.devices),
       stop_(stop),
       num_seeds_(std::ssize(graph.train)),
@@ -87,10 +87,9 @@ void Rounds::warm_slots() {
   }
 }
 
-/// Whether stages are measured beside each other in pipelines instead of a few side by side: on a GPU, whose
-/// stages are short beside what a thread needs to wake up.
-bool Rounds::measures_pipelines() const {
-  return !on_cores() && cores_ > 2 && 2 * (cores_ + 8) <= max_slots_;
+/// Whether there is memory for the slots of pipelines, too.
+bool Rounds::runs_pipelines() const {
+  return measures_pipelines(device_kind_, cores_) && 2 * (cores_ + 8) <= max_slots_;
 }
 
 std::vector<std::int64_t> Rounds::next_batches(std::int64_t count) {

@@ -111,7 +111,7 @@ class Rounds {
   std::int64_t weight_bytes() const { return bench_.weight_bytes(); }
   bool has_link() const { return device().has_link(); }
   /// Whether the device's kernels run on the host's cores.
-  bool on_cores() const { return on_cores_; }
+  bool on_cores() const { return plan::runs_on_cores(device_kind_); }
 
  private:
   /// One of two concurrent stages, and the slowdown that it measures.
@@ -144,7 +144,7 @@ class Rounds {
   std::optional<double> train_beside_preparation(double usual_s);
   std::vector<schedule::StageSpan> device_pipeline(std::int64_t epoch);
   double alone(schedule::Stage stage, std::int64_t position);
-  bool measures_pipelines() const;
+  bool runs_pipelines() const;
   double pass();
   void warm_slots();
   void make_parts();
@@ -152,6 +152,7 @@ class Rounds {
                 void (Rounds::*method)(Measured& measured, std::int64_t epoch));
   void add_part(std::string name, std::vector<std::string> informs, double passes, int threads,
                 void (Rounds::*method)(Measured& measured, std::int64_t epoch, int threads));
+  void add_parts_beside(double each);
   void add_parts_of_threads(int threads);
   void take(Part& part, Measured& measured, std::int64_t epoch);
   double mean_s(schedule::Stage stage, std::int64_t first, std::int64_t count);
@@ -185,7 +186,7 @@ class Rounds {
   static constexpr std::int64_t gpu_copy_warm_ups = 2;
 
   int cores_;
-  bool on_cores_;
+  plan::DeviceKind device_kind_;
   int devices_;
   const std::atomic<bool>* stop_;
   std::int64_t num_seeds_;

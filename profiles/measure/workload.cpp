@@ -27,6 +27,7 @@
 #include "profiles/measure/machine.h"
 #include "profiles/measure/macro_batch.h"
 #include "profiles/measure/one_hop.h"
+#include "profiles/measure/power.h"
 #include "profiles/measure/refresh.h"
 #include "profiles/measure/resident_batches.h"
 #include "profiles/measure/rounds.h"
@@ -95,8 +96,8 @@ class Profiler {
   }
 
  private:
-  /// The first profiles that hold a measurement.
-  enum class Purpose : std::uint8_t {
+  /// The profiles that hold a measurement.
+  enum class Scope : std::uint8_t {
     choice,      ///< of every profile: the choice among plans that do not change the training depends on it
     prediction,  ///< of those for predictions: their epochs and memory depend on it
     all          ///< of complete ones: only plans that change the training depend on it
@@ -105,35 +106,35 @@ class Profiler {
   struct Single {
     const char* name;
     double share;  ///< of the time limit
-    Purpose purpose;
+    Scope scope;
     void (Profiler::*take)(const AccessOptions& within);
   };
 
   /// While the stages' memory is in use.
   static std::array<Single, 4> beside_stages() {
-    return {{{"data in device memory", 0.05, Purpose::choice, &Profiler::measure_residence},
-             {"a small macro-batch", 0, Purpose::all, &Profiler::make_macro_batch},
-             {"lists of a macro-batch with a halo", 0.01, Purpose::all, &Profiler::measure_halo},
-             {"caches of the disk", 0.03, Purpose::prediction, &Profiler::measure_disk_caches}}};
+    return {{{"data in device memory", 0.05, Scope::choice, &Profiler::measure_residence},
+             {"a small macro-batch", 0, Scope::all, &Profiler::make_macro_batch},
+             {"lists of a macro-batch with a halo", 0.01, Scope::all, &Profiler::measure_halo},
+             {"caches of the disk", 0.03, Scope::prediction, &Profiler::measure_disk_caches}}};
   }
   /// When it is free again.
   static std::array<Single, 11> after_stages() {
-    return {{{"mini-batches of a macro-batch", 0.02, Purpose::all, &Profiler::measure_macro},
-             {"mini-batches of smaller fanouts", 0.02, Purpose::all, &Profiler::measure_thinner},
-             {"reused hot rows", 0.02, Purpose::all, &Profiler::measure_hot_rows},
-             {"biased sampling", 0.02, Purpose::all, &Profiler::measure_bias},
-             {"computing reused embeddings", 0.03, Purpose::all, &Profiler::measure_refreshing},
-             {"historical embeddings", 0.02, Purpose::all, &Profiler::measure_one_hop_batches},
-             {"mini-batches of resident parts", 0.01, Purpose::all, &Profiler::count_residents},
-             {"evaluation", 0.05, Purpose::choice, &Profiler::measure_evaluations},
-             {"bandwidths", 0.08, Purpose::choice, &Profiler::measure_bandwidths},
-             {"averaging of gradients", 0.04, Purpose::choice, &Profiler::measure_averages},
-             {"the disk", 0.05, Purpose::prediction, &Profiler::measure_disks}}};
+    return {{{"mini-batches of a macro-batch", 0.02, Scope::all, &Profiler::measure_macro},
+             {"mini-batches of smaller fanouts", 0.02, Scope::all, &Profiler::measure_thinner},
+             {"reused hot rows", 0.02, Scope::all, &Profiler::measure_hot_rows},
+             {"biased sampling", 0.02, Scope::all, &Profiler::measure_bias},
+             {"computing reused embeddings", 0.03, Scope::all, &Profiler::measure_refreshing},
+             {"historical embeddings", 0.02, Scope::all, &Profiler::measure_one_hop_batches},
+             {"mini-batches of resident parts", 0.01, Scope::all, &Profiler::count_residents},
+             {"evaluation", 0.05, Scope::choice, &Profiler::measure_evaluations},
+             {"bandwidths", 0.08, Scope::choice, &Profiler::measure_bandwidths},
+             {"averaging of gradients", 0.04, Scope::choice, &Profiler::measure_averages},
+             {"the disk", 0.05, Scope::prediction, &Profiler::measure_disks}}};
   }
   static constexpr double access_share = 0.05;
 
-  bool takes(Purpose purpose) const {
-    return purpose == Purpose::choice || options_.all || (purpose == Purpose::prediction && options_.precise);
+  bool takes(Scope scope) const {
+    return scope == Scope::choice || options_.all || (scope == Scope::prediction && options_.precise);
   }
 
   /// The share of the time limit that rounds leave for the others.
@@ -141,7 +142,7 @@ class Profiler {
     double share = access_share;
     const auto add = [&](const auto& singles) {
       for (const Single& single : singles) {
-        share += takes(single.purpose) ? single.share : 0;
+        share += takes(single.scope) ? single.share : 0;
       }
     };
     add(beside_stages());
@@ -154,7 +155,7 @@ class Profiler {
   template <std::size_t count>
   void take(const std::array<Single, count>& singles) {
     for (const Single& single : singles) {
-      if (takes(single.purpose)) {
+      if (takes(single.scope)) {
         base::report(options_.progress, single.name, 0, 0);
         (this->*single.take)(within(single.share));
       }
@@ -163,6 +164,7 @@ class Profiler {
 
   void measure_in_rounds() {
     rounds_.emplace(graph_, job_, base::usable_cores(), options_.device, options_.stop);
+    partial_share_ = rounds_->partial_share();
     profile_.workload = describe(graph_, job_, rounds_->batches(), options_.device);
     describe_machine();
     warm_up();
@@ -275,9 +277,6 @@ class Profiler {
   /// The profile as far as the rounds tell it, with beliefs of the rest.
   void fill_rounds() {
     auto& workload = profile_.workload;
-    if (rounds_) {
-      partial_share_ = rounds_->partial_share();
-    }
     fill(workload, measured_, rule_, {workload.batches, partial_share_});
     fill_sampling(workload, measured_);
     if (has_accesses_) {
@@ -392,6 +391,9 @@ class Profiler {
     if (known && known->machine.cpu.memory_bandwidth_bytes_per_s &&
         known->machine.cpu.copy_bandwidth_bytes_per_s) {
       take_bandwidths(known->machine);
+      if (options_.precise && !profile_.machine.running.core_w) {  // brief measurements leave it out
+        profile_.machine.running = measure_power_here(profile_.machine.cpu.cores, options_.stop);
+      }
       return;
     }
     auto rule = rule_;

@@ -7,9 +7,13 @@
 #include <cmath>
 #include <set>
 
+#include "graph/generate/generate.h"
 #include "profiles/measure/evidence.h"
+#include "profiles/measure/rounds.h"
+#include "tests/fixtures/graphs.h"
 #include "tests/fixtures/profiles.h"
 #include "tests/fixtures/speeds.h"
+#include "tests/profiles/tiny_job.h"
 
 namespace gnomon::profiles {
 namespace {
@@ -35,6 +39,48 @@ TEST(Quantities, AreNumbersOfTheProfileWithNamesOfTheirOwn) {
       EXPECT_TRUE(quantity.is_known(profile)) << quantity.name;
       quantity.of(profile) *= 1.25;
       EXPECT_EQ(quantity.of(profile), before * 1.25) << quantity.name;
+    }
+  }
+}
+
+bool has(const Profile& profile, const std::string& name) {
+  return find_quantity(quantities_of(profile), name) != nullptr;
+}
+
+// What a GPU's stages do to each other is measured in pipelines where there are several workers; what would
+// be measured otherwise must not be believed besides.
+TEST(Quantities, OfStagesBesideEachOtherAreThoseThatAreMeasured) {
+  const auto with_gpu = test::profile_of(DeviceKind::cuda, 8, 20, {0.01, 0.002, 0.01, 0.02});
+  EXPECT_TRUE(has(with_gpu, "train_beside_workers"));
+  EXPECT_FALSE(has(with_gpu, "train_beside_cpu_batch"));
+  EXPECT_FALSE(has(host_profile(8), "train_beside_workers"));
+  EXPECT_TRUE(has(host_profile(8), "train_beside_cpu_batch"));
+  EXPECT_FALSE(has(host_profile(8), "train_beside_train"));
+}
+
+TEST(Quantities, HoldAllThatRoundsInform) {
+  const auto graph = graph::generate_in_memory(test::tiny_partition());
+  for (const auto kind : {DeviceKind::host, DeviceKind::emulated}) {
+    runtime::DeviceOptions device;
+    if (kind == DeviceKind::emulated) {
+      device = {.kind = kind,
+                .max_bytes = std::int64_t{256} << 20,
+                .link = {.bandwidth_bytes_per_s = 1e9},
+                .devices = 2};
+    }
+    Rounds rounds(graph, tiny_job(50), 4, device, nullptr);
+    rounds.warm_up([] { return true; });
+    auto profile = test::profile_of(kind, 4, 20, {0.01, 0.002, 0.01, 0.02});
+    profile.machine.device.count = device.devices;
+    std::set<std::string> informed;
+    for (const auto& measurement : rounds.measurements()) {
+      for (const auto& name : measurement.informs) {
+        EXPECT_TRUE(has(profile, name)) << measurement.name << ": " << name;
+        informed.insert(name);
+      }
+    }
+    for (const auto& quantity : quantities_of(profile)) {
+      EXPECT_TRUE(informed.contains(quantity.name)) << quantity.name;
     }
   }
 }

@@ -75,6 +75,24 @@ TEST(Uncertainty, HoldsTheBeliefs) {
   EXPECT_NEAR(*epoch_interval_s(profile, plan), before_s, 1e-4) << "trains on one thread";
 }
 
+// The interval of one point replaces that point's belief, not those of others.
+TEST(Uncertainty, APointsOwnIntervalReplacesItsBeliefOnly) {
+  auto profile = test::profile_of(profiles::DeviceKind::host, 2, 20, {0.1, 0, 0.07, 0.05});
+  profile.workload.train.interval_s = profile.workload.cpu_batch.interval_s =
+      profile.workload.device_batch.interval_s = 1e-6;
+  auto plan = sequential();
+  plan.route = plan::Route::device;
+  plan.workers = 0;
+  plan.device_threads = 2;
+  profile.workload.train_speedup = profile.workload.device_batch_speedup = {{1, 1}, {2, 1.5}};
+  profile.beliefs = {{"train_speedup@2", 0.2, 0}};
+  const double believed_s = *epoch_interval_s(profile, plan);
+  profile.workload.device_batch_speedup[1].interval = 1e-6;
+  EXPECT_NEAR(*epoch_interval_s(profile, plan), believed_s, 1e-3 * believed_s);
+  profile.workload.train_speedup[1].interval = 1e-6;
+  EXPECT_LT(*epoch_interval_s(profile, plan), 1e-3 * believed_s);
+}
+
 TEST(Uncertainty, IsUnknownWithoutIntervals) {
   const auto profile = test::profile_of(profiles::DeviceKind::cuda, 4, 20, {0.1, 0.02, 0.07, 0.05});
   EXPECT_FALSE(epoch_interval_s(profile, sequential()).has_value());

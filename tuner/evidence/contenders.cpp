@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -39,35 +37,15 @@ bool are_equal(const std::vector<double>& ratios, const std::vector<double>& oth
   return true;
 }
 
-/// Whether a larger number makes plans faster.
-bool is_speed(const std::string& quantity) {
-  return quantity.find("speedup") != std::string::npos || quantity.starts_with("worker_efficiency");
-}
-
-/// Quantities whose uncertainty favours the same plans.
-std::string group_of(const std::string& quantity) {
-  const auto has = [&](const char* text) { return quantity.find(text) != std::string::npos; };
-  if (has("train_speedup") || has("device_batch_speedup") || has("crowded_team")) {
-    return "device threads";
-  }
-  if (has("cpu_batch_speedup") || has("cpu_sample_speedup")) {
-    return "worker threads";
-  }
-  if (has("fused") || has("device_sample")) {
-    return "fused";
-  }
-  return "workers";
-}
-
-/// The profile if some of its numbers are better than believed, or worse with negative `by`.
-profiles::Profile if_better(profiles::Profile profile, double by,
-                            const std::function<bool(const std::string&)>& is_meant) {
+/// The profile if its numbers that favour some plans, or all of them, are better than believed; worse with
+/// negative `by`.
+profiles::Profile if_better(profiles::Profile profile, double by, std::optional<profiles::Favours> favours) {
   const auto quantities = profiles::quantities_of(profile);
   for (const auto& belief : profile.beliefs) {
-    const auto quantity = std::ranges::find(quantities, belief.of, &profiles::Quantity::name);
-    if (quantity != quantities.end() && is_meant(belief.of)) {
+    const auto* const quantity = profiles::find_quantity(quantities, belief.of);
+    if (quantity != nullptr && (!favours || quantity->favours == *favours)) {
       const double shift = by * belief.deviation;
-      quantity->of(profile) *= std::exp(is_speed(belief.of) ? shift : -shift);
+      quantity->of(profile) *= std::exp(quantity->kind == profiles::QuantityKind::speed_up ? shift : -shift);
     }
   }
   return profile;
@@ -76,19 +54,20 @@ profiles::Profile if_better(profiles::Profile profile, double by,
 /// The profile at the medians, and variants of it.
 std::vector<profiles::Profile> scenarios_of(const profiles::Profile& profile) {
   std::vector<profiles::Profile> scenarios{profile};
-  std::set<std::string> groups;
+  const auto quantities = profiles::quantities_of(profile);
+  std::set<profiles::Favours> groups;
   for (const auto& belief : profile.beliefs) {
-    if (belief.deviation > least_deviation) {
-      groups.insert(group_of(belief.of));
+    const auto* const quantity = profiles::find_quantity(quantities, belief.of);
+    if (quantity != nullptr && belief.deviation > least_deviation) {
+      groups.insert(quantity->favours);
     }
   }
-  for (const auto& group : groups) {
-    const auto is_meant = [&](const std::string& quantity) { return group_of(quantity) == group; };
-    scenarios.push_back(if_better(profile, deviations, is_meant));
-    scenarios.push_back(if_better(profile, -deviations, is_meant));
+  for (const auto favours : groups) {
+    scenarios.push_back(if_better(profile, deviations, favours));
+    scenarios.push_back(if_better(profile, -deviations, favours));
   }
   if (groups.size() > 1) {
-    scenarios.push_back(if_better(profile, deviations, [](const std::string&) { return true; }));
+    scenarios.push_back(if_better(profile, deviations, std::nullopt));
   }
   return scenarios;
 }
@@ -96,7 +75,7 @@ std::vector<profiles::Profile> scenarios_of(const profiles::Profile& profile) {
 class Contenders {
  public:
   Contenders(const profiles::Profile& profile, const TuningOptions& options)
-      : request_(request_of(profile, options, {})), space_(make_space(request_)) {
+      : request_(request_of(profile, options, {})), space_(request_) {
     for (auto& plan : preset_plans(profile, request_)) {
       add(std::move(plan));
     }
@@ -209,12 +188,16 @@ std::vector<plan::Plan> contenders(const profiles::Profile& profile, const Tunin
   auto shorter = profile;
   shorter.workload.batches = std::min(profile.workload.batches, searched_batches);
   const auto scenarios = scenarios_of(shorter);
-  Contenders found(shorter, options);
-  found.search(shorter);
-  for (const auto& scenario : scenarios) {
-    found.climb(scenario);
+  try {
+    Contenders found(shorter, options);
+    found.search(shorter);
+    for (const auto& scenario : scenarios) {
+      found.climb(scenario);
+    }
+    return found.closest(scenarios, max_plans);
+  } catch (const NoPlans&) {
+    return {};
   }
-  return found.closest(scenarios, max_plans);
 }
 
 }  // namespace gnomon::tuner

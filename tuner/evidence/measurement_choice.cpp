@@ -51,6 +51,7 @@ std::vector<std::size_t> MeasurementChoice::by_value(const profiles::Profile& pr
     contenders_ = contenders(profile, options_);
   }
   if (contenders_.empty()) {
+    relative_regret_ = 0;  // there is nothing to choose
     return {};
   }
   const RegretModel model(effects_of(profile, contenders_));

@@ -58,8 +58,8 @@ Effects effects_of(const profiles::Profile& profile, const std::vector<plan::Pla
   const auto quantities = profiles::quantities_of(profile);
   for (const auto& belief : profile.beliefs) {
     auto& changes = effects.by_belief.emplace_back(plans.size());
-    const auto quantity = std::ranges::find(quantities, belief.of, &profiles::Quantity::name);
-    if (quantity == quantities.end() || belief.deviation <= 0) {
+    const auto* const quantity = profiles::find_quantity(quantities, belief.of);
+    if (quantity == nullptr || belief.deviation <= 0) {
       continue;
     }
     const double median = quantity->of(changed);

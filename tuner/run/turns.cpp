@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/normal.h"
 #include "profiles/measure/statistics.h"
 #include "sim/predict.h"
 #include "sim/uncertainty.h"
@@ -42,8 +43,8 @@ std::vector<Entrant> entrants_of(const std::vector<plan::Plan>& plans, const pro
   for (auto& entrant : entrants) {
     entrant.turn_s = predicted_s(entrant.plan, turn_batches);
     if (const auto errors = first ? sim::epoch_errors(profile, entrant.plan) : std::nullopt) {
-      constexpr double half_width = 1.96;
-      entrant.deviation = sim::difference_interval_s(*errors, *first) / half_width / first->epoch_s;
+      entrant.deviation =
+          sim::difference_interval_s(*errors, *first) / base::normal_half_width / first->epoch_s;
     }
   }
   return entrants;

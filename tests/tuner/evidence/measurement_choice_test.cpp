@@ -73,6 +73,17 @@ TEST(MeasurementChoice, AtRandomTakesTheStagesAloneAndAnyOthers) {
   }
 }
 
+TEST(MeasurementChoice, EndsWhereNoPlanFits) {
+  TuningOptions options;
+  options.limits.host_bytes = 1;
+  auto profile = believed_profile();
+  profile.workload.vertices = 1'000'000;
+  EXPECT_THAT(contenders(profile, options), IsEmpty());
+  MeasurementChoice choice(options, 0.01);
+  EXPECT_THAT(choice(profile, measurements(), 10), IsEmpty());
+  EXPECT_EQ(choice.relative_regret(), 0);
+}
+
 TEST(InformedBy, ASampleLeavesWhatTwoNormalsLeave) {
   auto profile = believed_profile();
   const auto informed = informed_by(measurements()[2], profile);
