@@ -51,7 +51,7 @@ std::string verification_text(const tuner::VerificationResult& result) {
       result.is_decided
           ? fmt::format("decided: with {} confidence the chosen plan is within {} of the fastest of these\n",
                         format_percent(1 - result.error), format_percent(result.tolerance))
-          : std::string("not decided when the race ended: these plans differ by less than could be told\n");
+          : std::string("undecided: the race ended before the test could tell these plans apart\n");
   return table.text() + decided +
          fmt::format("{} real runs of {} mini-batches in all, which are the first of the training\n",
                      result.turns, result.batches);

@@ -170,7 +170,35 @@ profiles::MeasuredOn machine_of(const ExploredProfile& explored) {
   return measured;
 }
 
-profiles::Extended extended_profile(const ExploredProfile& explored, const std::vector<Setting>& settings);
+/// The profile with the settings, as it was measured.
+profiles::Profile patched_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  auto document = explored.document;
+  std::string model_path;
+  for (const auto& setting : settings) {
+    if (!changes_plan(setting)) {
+      set_field(document, setting.path, setting);
+      check_may_be_set(setting.path);
+      model_path = sets_model(setting.path) ? setting.path : model_path;
+    }
+  }
+  const auto where = with_settings(explored.where, settings, false);
+  auto profile = base::from_document<profiles::Profile>(std::move(document), where);
+  profiles::check(profile, where);
+  if (model_path.empty()) {
+    return profile;
+  }
+  const auto measured =
+      base::from_document<profiles::Profile>(explored.document, explored.where).workload.job;
+  if (profile.workload.job == measured) {
+    return profile;
+  }
+  const auto job = std::exchange(profile.workload.job, measured);
+  return profiles::with_model(std::move(profile), job, model_path);
+}
+
+profiles::Extended extended_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
+  return profiles::extended(patched_profile(explored, settings), machine_of(explored));
+}
 
 /// All profiles and rows, checked before anything is simulated.
 struct Tasks {
@@ -182,8 +210,7 @@ struct Tasks {
 Tasks tasks_of(const ExplorationRequest& request) {
   Tasks tasks;
   for (const auto& explored : request.profiles) {
-    const auto unchanged = base::from_document<profiles::Profile>(explored.document, explored.where);
-    profiles::check(unchanged, explored.where);
+    const auto unchanged = patched_profile(explored, {});
     sim::check_precision(unchanged, explored.where);
     const auto measured_on = explored.measured_on.value_or(profiles::cores_of(unchanged));
     for (const auto& settings : combinations(request.sweeps)) {
@@ -326,40 +353,6 @@ std::vector<ExplorationRow> explore(const ExplorationRequest& request, const bas
   }
   return rows;
 }
-
-namespace {
-
-/// The profile with the settings, as it was measured.
-profiles::Profile patched_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
-  auto document = explored.document;
-  std::string model_path;
-  for (const auto& setting : settings) {
-    if (!changes_plan(setting)) {
-      set_field(document, setting.path, setting);
-      check_may_be_set(setting.path);
-      model_path = sets_model(setting.path) ? setting.path : model_path;
-    }
-  }
-  const auto where = with_settings(explored.where, settings, false);
-  auto profile = base::from_document<profiles::Profile>(std::move(document), where);
-  profiles::check(profile, where);
-  if (model_path.empty()) {
-    return profile;
-  }
-  const auto measured =
-      base::from_document<profiles::Profile>(explored.document, explored.where).workload.job;
-  if (profile.workload.job == measured) {
-    return profile;
-  }
-  const auto job = std::exchange(profile.workload.job, measured);
-  return profiles::with_model(std::move(profile), job, model_path);
-}
-
-profiles::Extended extended_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
-  return profiles::extended(patched_profile(explored, settings), machine_of(explored));
-}
-
-}  // namespace
 
 profiles::Profile changed_profile(const ExploredProfile& explored, const std::vector<Setting>& settings) {
   return extended_profile(explored, settings).profile;

@@ -37,10 +37,8 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job) {
 /// What plans have in common that are mispredicted alike: where they prepare and train, and on more threads
 /// than there are cores or not.
 auto kind_of(const plan::Plan& plan, const plan::Cores& cores) {
-  const bool on_cores = plan::runs_on_cores(cores.device);
-  const int threads = plan.workers * plan.worker_threads + (on_cores ? plan.device_threads : 0);
   return std::tuple(plan.route, plan.device_threads, plan.fused, plan.topology, plan.features,
-                    plan.cache.is_used(), threads > cores.count);
+                    plan.cache.is_used(), threads_without_core(plan, cores) > 0);
 }
 
 /// The plans in their order, but at most two of a kind before the first of another.

@@ -16,12 +16,6 @@ namespace {
 constexpr int usual_cpu_buffer = 4;
 constexpr int usual_device_buffer = 4;
 
-int threads_without_core(const plan::Plan& plan, const plan::Cores& cores) {
-  const int threads =
-      plan.workers * plan.worker_threads + (plan::runs_on_cores(cores.device) ? plan.device_threads : 0);
-  return std::max(0, threads - cores.count);
-}
-
 int beyond_usual_buffers(const plan::Plan& plan) {
   const bool has_buffers = plan.schedule != plan::Schedule::sequential;
   return has_buffers ? std::max(0, plan.cpu_buffer - usual_cpu_buffer) +
@@ -30,6 +24,12 @@ int beyond_usual_buffers(const plan::Plan& plan) {
 }
 
 }  // namespace
+
+int threads_without_core(const plan::Plan& plan, const plan::Cores& cores) {
+  const int threads =
+      plan.workers * plan.worker_threads + (plan::runs_on_cores(cores.device) ? plan.device_threads : 0);
+  return std::max(0, threads - cores.count);
+}
 
 plan::Plan with_usual_buffers(plan::Plan plan) {
   using plan::Schedule;
