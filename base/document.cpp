@@ -12,10 +12,7 @@ void wrong_type(const std::string& path, const char* expected, const Json& found
 void check_range(double number, Range range, const std::string& path) {
   // NaN compares false and is therefore out of range.
   if (!(number >= range.min && number <= range.max)) {
-    const bool open_ended = std::isinf(range.max);
-    throw InputError(path, number_text(number) + " is out of range; use " +
-                               (open_ended ? "at least " + number_text(range.min)
-                                           : number_text(range.min) + " to " + number_text(range.max)));
+    throw InputError(path, number_text(number) + " is out of range; use " + range_text(range));
   }
 }
 
@@ -36,6 +33,11 @@ void Reader::finish() const {
 }
 
 }  // namespace detail
+
+std::string range_text(Range range) {
+  return std::isinf(range.max) ? "at least " + number_text(range.min)
+                               : number_text(range.min) + " to " + number_text(range.max);
+}
 
 Json parse_json(std::string_view text, const std::string& where) {
   try {

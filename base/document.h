@@ -39,6 +39,9 @@ struct Range {
   bool zero_is_absent = false;  ///< an optional field reads 0, older documents' "unknown", as absent
 };
 
+/// A range as messages write it: "0 to 4096", "at least 1".
+std::string range_text(Range range);
+
 inline constexpr Range non_negative{0, std::numeric_limits<double>::infinity()};
 
 /// The names of an enumeration's values. Specialise it with

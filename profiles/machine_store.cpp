@@ -1,34 +1,17 @@
 #include "profiles/machine_store.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "base/directory_lock.h"
 #include "base/document.h"
 #include "base/error.h"
+#include "base/user_cache.h"
 
 namespace gnomon::profiles {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// An environment variable; none if it is not set.
-std::optional<std::string> variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
-/// The directory of caches by the XDG Base Directory Specification, which ignores relative paths; empty if
-/// unknown.
-fs::path user_cache() {
-  const fs::path cache = variable("XDG_CACHE_HOME").value_or("");
-  if (cache.is_absolute()) {
-    return cache;
-  }
-  const fs::path home = variable("HOME").value_or("");
-  return home.is_absolute() ? home / ".cache" : fs::path();
-}
 
 double age_of(const fs::path& file) {
   std::error_code failed;
@@ -87,15 +70,10 @@ bool remove_document(const fs::path& file) {
 }  // namespace
 
 MachineStore::MachineStore() {
-  if (const auto chosen = variable("GNOMON_CACHE")) {
-    is_off_ = chosen->empty() || *chosen == "off";
-    why_none_ = is_off_ ? "GNOMON_CACHE turns the machine store off" : "";
-    directory_ = is_off_ ? fs::path() : fs::path(*chosen) / "machines";
-    return;
-  }
-  const auto cache = user_cache();
-  why_none_ = cache.empty() ? "neither XDG_CACHE_HOME nor HOME names a directory" : "";
-  directory_ = cache.empty() ? fs::path() : cache / "gnomon" / "machines";
+  auto cache = base::user_cache();
+  directory_ = cache.of("machines");
+  why_none_ = std::move(cache.why_none);
+  is_off_ = cache.is_off;
 }
 
 StoreEntry MachineStore::find(const MachineKey& key) const {

@@ -25,13 +25,11 @@ enum class Replace : std::uint8_t {
   always,
 };
 
-/// Measured machines of this user, one document (gnomon.machine/1) for each key, in
-/// `$XDG_CACHE_HOME/gnomon/machines`. The environment variable GNOMON_CACHE names another directory instead
-/// of
-/// `$XDG_CACHE_HOME/gnomon`; "off" or an empty value turns the store off. Processes may use it concurrently.
+/// Measured machines of this user, one document (gnomon.machine/1) for each key, in the directory "machines"
+/// of base::user_cache(). Processes may use it concurrently.
 class MachineStore {
  public:
-  /// The store that the environment names. Without GNOMON_CACHE, XDG_CACHE_HOME and HOME it stores nothing.
+  /// The store in the user's cache; without one it stores nothing.
   MachineStore();
   /// A store in this directory, which need not exist; empty: stores nothing.
   explicit MachineStore(std::filesystem::path directory) : directory_(std::move(directory)) {}

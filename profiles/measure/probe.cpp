@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/median.h"
+#include "base/student_t.h"
 #include "profiles/measure/machine.h"
 #include "profiles/measure/statistics.h"
 
@@ -46,8 +47,9 @@ double median_interval(const Series& series) {
   for (const double sample : series.samples()) {
     distances.push_back(std::abs(sample - median));
   }
-  return student_t_975(series.count() - 1) * error_of_median_over_mean * deviation_over_median_distance *
-         base::median(distances) / std::sqrt(static_cast<double>(series.count())) / median;
+  return base::student_t_975(series.count() - 1) * error_of_median_over_mean *
+         deviation_over_median_distance * base::median(distances) /
+         std::sqrt(static_cast<double>(series.count())) / median;
 }
 
 bool is_sure(const Series& series, const ProbeOptions& options) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/median.h"
+#include "base/student_t.h"
 
 namespace gnomon::profiles {
 
@@ -20,27 +21,10 @@ double independent_interval(std::int64_t n, double squares) {
     return std::numeric_limits<double>::infinity();
   }
   const auto count = static_cast<double>(n);
-  return student_t_975(n - 1) * std::sqrt(squares / (count - 1) / count);
+  return base::student_t_975(n - 1) * std::sqrt(squares / (count - 1) / count);
 }
 
 }  // namespace
-
-double student_t_975(std::int64_t degrees) {
-  if (degrees <= 1) {
-    return 12.706204736432095;  // tan(0.475 pi)
-  }
-  if (degrees == 2) {
-    return 4.302652729911275;  // 0.95 sqrt(2 / (1 - 0.95^2))
-  }
-  const double n = static_cast<double>(degrees);
-  const double z = 1.959963984540054;
-  const double z2 = z * z;
-  const double term1 = z * (z2 + 1) / 4;
-  const double term2 = z * (5 * z2 * z2 + 16 * z2 + 3) / 96;
-  const double term3 = z * (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / 384;
-  const double term4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
-  return z + (term1 + (term2 + (term3 + term4 / n) / n) / n) / n;
-}
 
 void Series::add(double sample) {
   samples_.push_back(sample);

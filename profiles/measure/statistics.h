@@ -20,10 +20,6 @@ class Stopwatch {
   Clock::time_point begin_ = Clock::now();
 };
 
-/// The point that a Student t variable with `degrees` >= 1 degrees of freedom exceeds with probability 0.025:
-/// closed forms for 1 and 2, beyond them the expansion of Abramowitz and Stegun 26.7.5 (error below 0.2 %).
-double student_t_975(std::int64_t degrees);
-
 /// A series of successive samples of one quantity, with estimates of its mean.
 ///
 /// Successive times are correlated (the machine's speed drifts, bursts of other work last for several

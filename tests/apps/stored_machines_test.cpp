@@ -118,12 +118,9 @@ TEST_F(StoredMachines, RefuseContradictionsInOneLine) {
   EXPECT_EQ(run({"machine", "--forget", "most"}).code, 2);
   EXPECT_EQ(run({"machine", "--share", "nowhere/m.json"}).code, 2);
   const test::Variable off("GNOMON_CACHE", "off");
-  expect_one_line({"machine", "--forget"},
-                  "gnomon machine: --forget: GNOMON_CACHE turns the machine store off");
-  expect_one_line({"machine", "--share", "m.json"},
-                  "gnomon machine: --share: GNOMON_CACHE turns the machine store off");
-  EXPECT_EQ(text_of({"machine", "--stored"}),
-            "no machine is stored: GNOMON_CACHE turns the machine store off\n");
+  expect_one_line({"machine", "--forget"}, "gnomon machine: --forget: GNOMON_CACHE is off");
+  expect_one_line({"machine", "--share", "m.json"}, "gnomon machine: --share: GNOMON_CACHE is off");
+  EXPECT_EQ(text_of({"machine", "--stored"}), "no machine is stored: GNOMON_CACHE is off\n");
 }
 
 TEST_F(StoredMachines, AreNotNeededToMeasure) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <random>
 #include <thread>
 
+#include "base/student_t.h"
 #include "tests/random_seed.h"
 
 namespace gnomon::profiles {
@@ -24,25 +24,6 @@ TEST(Stopwatch, RunsForwardsAndAgreesWithSleep) {
   const double before = watch.seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_GE(watch.seconds() - before, 0.020);  // a sleep may be longer, never shorter
-}
-
-/// Probability that |t| < x with n degrees of freedom: Simpson's rule on the density.
-double probability_inside(double x, double n) {
-  const double scale =
-      std::exp(std::lgamma((n + 1) / 2) - std::lgamma(n / 2)) / std::sqrt(n * std::numbers::pi);
-  const auto density = [&](double t) { return scale * std::pow(1 + t * t / n, -(n + 1) / 2); };
-  const int steps = 20'000;
-  double sum = density(0) + density(x);
-  for (int i = 1; i < steps; ++i) {
-    sum += density(x * i / steps) * (i % 2 == 1 ? 4 : 2);
-  }
-  return 2 * sum * x / steps / 3;
-}
-
-TEST(StudentT, IsTheQuantileOfItsDensity) {
-  for (const int degrees : {1, 2, 3, 4, 5, 9, 18, 30, 100, 1000}) {
-    EXPECT_NEAR(probability_inside(student_t_975(degrees), degrees), 0.95, 2e-4) << degrees;
-  }
 }
 
 TEST(Series, AgreesWithTwoPassFormulas) {
@@ -129,7 +110,7 @@ TEST(Series, BlocksOfEqualSamplesCountAsOneObservation) {
   for (const double mean : means) {
     squares += std::pow(mean - series.mean(), 2);
   }
-  EXPECT_NEAR(series.interval(), student_t_975(9) * std::sqrt(squares / 9 / 10), 1e-9);
+  EXPECT_NEAR(series.interval(), base::student_t_975(9) * std::sqrt(squares / 9 / 10), 1e-9);
 }
 
 /// How often the interval covers the true mean, over `runs` series x' = mean + phi (x - mean) + noise, each
