@@ -88,6 +88,16 @@ void run_parsed(const Parsed& parsed) {
   }
 }
 
+/// The command that may have been meant, or where all are listed.
+std::string meant_text(std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& command : all_commands()) {
+    names.emplace_back(command.name);
+  }
+  const auto similar = base::similar_names(name, names);
+  return similar.empty() ? "see gnomon --help" : "did you mean " + similar.front() + "?";
+}
+
 /// The command that argv[1] names; null when it is an option. Throws InputError for an unknown one.
 const CommandInfo* asked_command(int argc, char** argv) {
   if (argc < 2) {
@@ -95,7 +105,7 @@ const CommandInfo* asked_command(int argc, char** argv) {
   }
   const auto* command = find_command(argv[1]);
   if (command == nullptr && argv[1][0] != '-') {
-    throw base::InputError("\"" + std::string(argv[1]) + "\" is not a command; see gnomon --help");
+    throw base::InputError("\"" + std::string(argv[1]) + "\" is not a command; " + meant_text(argv[1]));
   }
   return command;
 }

@@ -1,5 +1,7 @@
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <string>
 
 #include "apps/commands/commands.h"
 #include "apps/compute/run_flags.h"
@@ -21,7 +23,18 @@ struct PredictFlags {
   std::string embeddings;
 };
 
+/// Classes are written as CSV, whatever the file is called.
+void check_is_csv(const std::string& file) {
+  const auto extension = std::filesystem::path(file).extension().string();
+  for (const char* other : {".parquet", ".feather", ".npy", ".npz", ".json", ".pt"}) {
+    if (extension == other) {
+      throw base::InputError("--output", file + ": classes are written as CSV; name a .csv file");
+    }
+  }
+}
+
 void predict(const PredictFlags& options) {
+  check_is_csv(options.output);
   if (options.output.empty() && options.logits.empty() && options.embeddings.empty()) {
     throw base::InputError("nothing to write; give -o FILE, --logits FILE or --embeddings FILE");
   }

@@ -41,6 +41,9 @@ graph::Graph open_run_data(const RunFlags& flags) {
   if (!std::filesystem::is_directory(flags.run)) {
     throw base::InputError(flags.run, "is not a directory; name a run of gnomon train");
   }
+  if (!flags.files().hold_run() && std::filesystem::exists(std::filesystem::path(flags.run) / "meta.json")) {
+    throw base::InputError(flags.run, "is a graph store; name a run of gnomon train");
+  }
   auto graph = graph::open_store(flags.data.empty() ? data_of(flags.files()) : flags.data);
   graph::validate_once(graph, false);
   return graph;

@@ -50,11 +50,14 @@ std::string flag_of(std::string field) {
   return "--" + field + (field == "learning-rate" ? ",--lr" : "");
 }
 
-/// The words between commas.
-std::vector<std::string> split(const std::string& list) {
+/// The words between commas. Throws InputError if one is missing.
+std::vector<std::string> split(const std::string& flag, const std::string& list) {
   std::vector<std::string> words;
-  std::istringstream stream(list);
+  std::istringstream stream(list + ",");
   for (std::string word; std::getline(stream, word, ',');) {
+    if (word.empty()) {
+      throw base::InputError(flag, "\"" + list + "\" lacks a value between or beside its commas");
+    }
     words.push_back(word);
   }
   return words;
@@ -86,12 +89,14 @@ class OptionFields {
       option->default_str(names_of(value));
     } else if constexpr (std::is_same_v<T, bool>) {
       option = app_.add_flag(flag, value, text);
+    } else if constexpr (base::IsVector<T>::value) {
+      option = app_.add_option_function<std::string>(
+          flag, [&value, flag, range](const std::string& list) { value = numbers_of<T>(flag, list, range); },
+          text);
+      option->type_name("INT,...")->default_str(base::Json(value).dump());
     } else {
       option = app_.add_option(flag, value, text);
       option->check([flag, range](const std::string& word) { return fault(word, range); });
-      if constexpr (base::IsVector<T>::value) {
-        option->delimiter(',')->allow_extra_args(false);
-      }
     }
     options_[name] = option->group("Job");
   }
@@ -100,8 +105,23 @@ class OptionFields {
   template <class T>
   static std::vector<T> values_of(const std::vector<T>&, const std::string& flag, const std::string& list) {
     std::vector<T> values;
-    for (const auto& word : split(list)) {
+    for (const auto& word : split(flag, list)) {
       values.push_back(base::value_of<T>(flag, word));
+    }
+    return values;
+  }
+  template <class T>
+  static T numbers_of(const std::string& flag, const std::string& list, base::Range range) {
+    T values;
+    for (const auto& word : split(flag, list)) {
+      if (const auto wrong = fault(word, range); !wrong.empty()) {
+        throw base::InputError(flag, wrong);
+      }
+      typename T::value_type number{};
+      if (!CLI::detail::lexical_cast(word, number)) {
+        throw base::InputError(flag, "\"" + word + "\" is not a whole number");
+      }
+      values.push_back(number);
     }
     return values;
   }
@@ -122,9 +142,7 @@ class OptionFields {
     if (end == word.c_str() || *end != '\0' || (number >= range.min && number <= range.max)) {
       return "";
     }
-    const base::Json min = range.min;
-    const base::Json max = range.max;
-    return word + " is out of range; use " + min.dump() + " to " + max.dump();
+    return word + " is out of range; use " + base::range_text(range);
   }
 
   CLI::App& app_;

@@ -11,8 +11,8 @@ namespace gnomon::apps {
 
 std::string validation_text(const std::vector<tuner::Validated>& results) {
   Table table({"plan", "schedule", "workers", "threads", "predicted", "+-", "measured", "spread", "error",
-               "memory", "measured", "device memory", "measured"});
-  table.may_omit({"device memory", "spread", "threads", "schedule"});
+               "memory", "measured memory", "device memory", "measured device memory"});
+  table.may_omit({"device memory", "measured device memory", "spread", "threads", "schedule"});
   for (const auto& result : results) {
     const auto [least, most] = std::minmax_element(result.measured_s.begin(), result.measured_s.end());
     table.add_row(

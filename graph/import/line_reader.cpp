@@ -33,7 +33,10 @@ bool take_number(std::string_view& text, T& value) {
 }  // namespace
 
 LineReader::LineReader(const std::filesystem::path& path) : path_(path.string()), buffer_(1 << 20) {
-  gzFile file = std::filesystem::is_directory(path) ? nullptr : gzopen(path.c_str(), "rb");
+  if (std::filesystem::is_directory(path)) {
+    throw base::InputError(path_, "cannot be read: it is a directory");
+  }
+  gzFile file = gzopen(path.c_str(), "rb");
   if (file == nullptr) {
     throw base::InputError(
         path_, std::string("cannot be read: ") + (errno != 0 ? std::strerror(errno) : "not a file"));
@@ -108,6 +111,9 @@ bool LineReader::next(std::string_view& line) {
   }
   if (line.ends_with('\r')) {
     line.remove_suffix(1);
+  }
+  if (line_number_ == 1 && line.find('\r') != std::string_view::npos) {
+    throw base::InputError(path_, "has lines that end with \\r alone; convert them with: tr '\\r' '\\n'");
   }
   return true;
 }

@@ -9,11 +9,13 @@
 namespace gnomon::graph {
 namespace {
 
-/// Returns the matrix's format, "csr" for instance: the last bytes of format.npy, a scalar of type bytes.
+/// Returns the matrix's format, "csr" for instance: the last bytes of format.npy, a scalar of bytes or of
+/// four-byte characters (numpy.savez of a string).
 std::string format_of(const ZipArchive& archive) {
   const std::string bytes = archive.bytes("format");
   const std::size_t header_end = bytes.rfind('\n');
   std::string format = header_end == std::string::npos ? "" : bytes.substr(header_end + 1);
+  std::erase(format, '\0');
   if (format != "csr" && format != "csc" && format != "coo") {
     throw base::InputError(
         archive.where("format"),

@@ -293,8 +293,8 @@ function drawRun(run) {
   lineChart("run-loss", labels, [["training", epochs.map((epoch) => epoch.loss)], ["validation", epochs.map((epoch) => epoch.valid_loss)]], "loss");
   drawStages(run);
   const last = seconds[seconds.length - 1];
-  const drift = predictedRun && last !== undefined ? "; the last epoch took " + formatted("over_best", last / predictedRun.epoch_s - 1) +
-    " more than predicted (" + formatted("epoch_s", predictedRun.epoch_s) + ", from " + predictedRun.profile + ")"
+  const drift = predictedRun && last !== undefined ? "; the last epoch took " + formatted("over_best", Math.abs(last / predictedRun.epoch_s - 1)) +
+    (last > predictedRun.epoch_s ? " more" : " less") + " than predicted (" + formatted("epoch_s", predictedRun.epoch_s) + ", from " + predictedRun.profile + ")"
     : whyNotPredicted ? "; not predicted: " + whyNotPredicted : "";
   element("run-status").textContent = run.plan + ", " + epochs.length + " epochs" + (run.has_ended ? ", ended" : ", running") + drift + ".";
   const columns = epochs.length ? Object.keys(epochs[0]).filter((key) => typeof epochs[0][key] !== "object") : [];

@@ -116,5 +116,29 @@ TEST(JobFlags, RefusesWhatTheDocumentWouldRefuse) {
   EXPECT_THROW(parse({"--metrics", ""}), base::InputError);
 }
 
+std::string fault_of(const std::vector<std::string>& words) {
+  try {
+    parse(words);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(JobFlags, ListsHaveAValueBetweenAllCommas) {
+  for (const std::string list : {"10,,5", "10,5,", ",5", ","}) {
+    EXPECT_EQ(fault_of({"--fanouts", list}),
+              "--fanouts: \"" + list + "\" lacks a value between or beside its commas");
+  }
+  EXPECT_EQ(fault_of({"--fanouts", "10,5.5"}), "--fanouts: \"5.5\" is not a whole number");
+  EXPECT_EQ(fault_of({"--metrics", "accuracy,"}),
+            "--metrics: \"accuracy,\" lacks a value between or beside its commas");
+}
+
+TEST(JobFlags, RangesAreWrittenAsNumbers) {
+  EXPECT_EQ(fault_of({"--batch-size", "0"}), "--batch-size: 0 is out of range; use 1 to 16777216");
+  EXPECT_EQ(fault_of({"--learning-rate", "-1"}), "--learning-rate: -1 is out of range; use 0 to 1000");
+}
+
 }  // namespace
 }  // namespace gnomon::apps

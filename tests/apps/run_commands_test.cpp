@@ -117,6 +117,7 @@ TEST_F(RunCommands, AnotherGraphIsEvaluatedIfTheModelFits) {
 
 TEST_F(RunCommands, WrongUsesAreRefused) {
   expect_refused({"predict", "run"}, "nothing to write");
+  expect_refused({"predict", "run", "-o", "x.parquet"}, "--output: x.parquet: classes are written as CSV");
   expect_refused({"predict", "run", "-o", "absent/x.csv"}, "--output: absent/x.csv");
   expect_refused({"evaluate", "absent"}, "absent: is not a directory");
   expect_refused({"evaluate", "tiny"}, "has no report.json");

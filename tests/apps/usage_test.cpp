@@ -65,6 +65,7 @@ TEST(Usage, NoCommandAndUnknownCommandSayWhatToDo) {
   const auto outcome = run_gnomon({"frobnicate"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.error, "gnomon: \"frobnicate\" is not a command; see gnomon --help\n");
+  EXPECT_EQ(run_gnomon({"trian"}).error, "gnomon: \"trian\" is not a command; did you mean train?\n");
 }
 
 TEST(Usage, AGraphStoreIsNoProfile) {

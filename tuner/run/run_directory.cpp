@@ -53,9 +53,11 @@ void check_run_directory(const std::string& asked, ExistingRun existing) {
   }
   if (RunFiles{asked}.hold_run()) {
     if (existing == ExistingRun::refuse) {
-      throw base::InputError(asked,
-                             "holds a run; continue it with gnomon train --resume, replace it with "
-                             "--overwrite, or name another directory");
+      throw base::InputError(asked, base::is_locked(asked)
+                                        ? "holds a run of another process of gnomon, which goes on; wait for "
+                                          "it, or name another directory"
+                                        : "holds a run; continue it with gnomon train --resume, replace it "
+                                          "with --overwrite, or name another directory");
     }
   } else if (!fs::is_empty(asked)) {
     throw base::InputError(asked, "holds files but no run; name a new or an empty directory");

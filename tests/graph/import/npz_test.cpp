@@ -207,6 +207,19 @@ TEST_F(Npz, ReadsMatricesOfScipy) {
   }
 }
 
+// numpy.savez(format="csr") of a Python string: a scalar of four-byte characters.
+TEST_F(Npz, ReadsMatricesWhoseFormatIsText) {
+  std::string wide;
+  for (const char letter : std::string("csr")) {
+    wide += std::string{letter, '\0', '\0', '\0'};
+  }
+  auto scalar = bytes_scalar(wide);
+  const auto type = scalar.find("'|S12'");
+  ASSERT_NE(type, std::string::npos);
+  scalar.replace(type, 6, "'<U3' ");
+  EXPECT_EQ(rows_of(read(replaced(scipy_arrays("csr"), "format", scalar))), (Rows{{2}, {0, 2}, {}}));
+}
+
 TEST_F(Npz, NamesFaultsOfMatricesOfScipy) {
   EXPECT_EQ(error(scipy_arrays("bsr")),
             "x.npz: format: is \"bsr\"; save the matrix as CSR, CSC or COO (matrix.tocsr())");

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <vector>
 
+#include "base/directory_lock.h"
 #include "base/error.h"
 #include "tests/fixtures/temporary_directory.h"
 
@@ -52,6 +53,23 @@ TEST_F(RunDirectory, RefusesARunAndOtherFiles) {
   here.write("work/plan.json", "{}");
   EXPECT_THROW(make_run_directory("work", "x", ExistingRun::overwrite), base::InputError);
   EXPECT_TRUE(fs::exists("work/plan.json") && fs::exists("run/plan.json"));
+}
+
+TEST_F(RunDirectory, SaysThatARunGoesOn) {
+  const auto fault = [] {
+    try {
+      check_run_directory("run");
+    } catch (const base::InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  here_.write("run/job.json", "{}");
+  EXPECT_NE(fault().find("gnomon train --resume"), std::string::npos) << fault();
+  const base::DirectoryLock lock("run");
+  EXPECT_EQ(fault(),
+            "run: holds a run of another process of gnomon, which goes on; wait for it, or name "
+            "another directory");
 }
 
 TEST_F(RunDirectory, OverwritingRemovesTheRunAndNothingElse) {
