@@ -9,6 +9,7 @@
 
 #include "plan/disk_plans.h"
 #include "plan/exactness.h"
+#include "plan/regime.h"
 #include "plan/rules.h"
 #include "sim/predict.h"
 #include "tuner/evidence/contenders.h"
@@ -38,7 +39,7 @@ RaceTerms terms_of(const profiles::Profile& profile, const plan::Job& job) {
 /// than there are cores or not.
 auto kind_of(const plan::Plan& plan, const plan::Cores& cores) {
   return std::tuple(plan.route, plan.device_threads, plan.fused, plan.topology, plan.features,
-                    plan.cache.is_used(), threads_without_core(plan, cores) > 0);
+                    plan.cache.is_used(), plan::threads_without_core(plan, cores) > 0);
 }
 
 /// The plans in their order, but at most two of a kind before the first of another.

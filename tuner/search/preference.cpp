@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "plan/disk_plans.h"
+#include "plan/regime.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -24,12 +25,6 @@ int beyond_usual_buffers(const plan::Plan& plan) {
 }
 
 }  // namespace
-
-int threads_without_core(const plan::Plan& plan, const plan::Cores& cores) {
-  const int threads =
-      plan.workers * plan.worker_threads + (plan::runs_on_cores(cores.device) ? plan.device_threads : 0);
-  return std::max(0, threads - cores.count);
-}
 
 plan::Plan with_usual_buffers(plan::Plan plan) {
   using plan::Schedule;
@@ -60,7 +55,7 @@ std::size_t preferred(const std::vector<Candidate>& candidates, const plan::Core
     const bool promises = plan::exactness_of(candidate.plan) >= required;
     const bool is_fast = promises && epoch_s <= fastest_s * (1 + same_epoch(cores, measured_error));
     return std::tuple(!promises, !is_fast, is_fast ? plan::arrays_on_disk(candidate.plan) : 0,
-                      is_fast ? threads_without_core(candidate.plan, cores) : 0,
+                      is_fast ? plan::threads_without_core(candidate.plan, cores) : 0,
                       is_fast ? beyond_usual_buffers(candidate.plan) : 0, epoch_s);
   };
   const auto best =
@@ -78,7 +73,7 @@ std::vector<PassedOver> passed_over(const std::vector<Candidate>& candidates, co
     }
     const bool promises = plan::exactness_of(candidate.plan) >= required;
     const bool is_crowded =
-        threads_without_core(candidate.plan, cores) > threads_without_core(best.plan, cores);
+        plan::threads_without_core(candidate.plan, cores) > plan::threads_without_core(best.plan, cores);
     const bool reads_more = plan::arrays_on_disk(candidate.plan) > plan::arrays_on_disk(best.plan);
     faster.push_back({candidate, !promises    ? PassedOverFor::exactness
                                  : reads_more ? PassedOverFor::disk

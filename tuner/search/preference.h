@@ -29,9 +29,6 @@ constexpr double same_epoch(const plan::Cores& cores, std::optional<double> meas
   return plan::runs_on_cores(cores.device) ? prediction_error / 2 : 0.01;
 }
 
-/// The number of threads that prepare and train on the host beyond its cores.
-int threads_without_core(const plan::Plan& plan, const plan::Cores& cores);
-
 /// Returns the plan with buffers of a few mini-batches, as in published systems, and an adaptive look-ahead.
 /// Real times vary more than measured ones, and the processor's caches do not hold many mini-batches. Neither
 /// field changes the training.

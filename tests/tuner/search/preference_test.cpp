@@ -19,8 +19,8 @@ Candidate candidate(const char* name, int workers, int device_threads, double ep
   return candidate;
 }
 
-constexpr plan::Cores host{4, plan::DeviceKind::host, 1};
-constexpr double same = same_epoch(host);
+constexpr plan::Cores host_cores{4, plan::DeviceKind::host, 1};
+constexpr double same = same_epoch(host_cores);
 
 std::string taken(const std::vector<Candidate>& candidates, const plan::Cores& cores) {
   return candidates.at(preferred(candidates, cores)).plan.name;
@@ -31,8 +31,8 @@ TEST(Preference, OfEquallyFastPlansTheOneWhoseThreadsHaveCores) {
   const auto roomy = candidate("roomy", 2, 2, 1 + 0.9 * same);
   const auto idle = candidate("idle", 1, 1, 1 + 0.95 * same);
   const auto slower = candidate("slower", 1, 1, 1 + 1.1 * same);
-  EXPECT_EQ(taken({slower, crowded, idle, roomy}, host), "roomy");
-  EXPECT_EQ(taken({slower, crowded}, host), "crowded");
+  EXPECT_EQ(taken({slower, crowded, idle, roomy}, host_cores), "roomy");
+  EXPECT_EQ(taken({slower, crowded}, host_cores), "crowded");
   EXPECT_EQ(taken({roomy, crowded}, {2, plan::DeviceKind::host, 1}), "roomy") << "two too many, not four";
   const auto nearly = candidate("nearly", 2, 2, 1.0001);
   EXPECT_EQ(taken({nearly, crowded}, {4, plan::DeviceKind::host, 1}), "nearly");
@@ -45,10 +45,10 @@ TEST(Preference, OfEquallyFastPlansTheOneWhoseThreadsHaveCores) {
 TEST(Preference, GoesByTheMeasuredErrorOfPredictions) {
   const auto crowded = candidate("crowded", 2, 4, 1);
   const auto roomy = candidate("roomy", 2, 2, 1.006);
-  EXPECT_EQ(preferred({crowded, roomy}, host), 1U);
-  EXPECT_EQ(preferred({crowded, roomy}, host, 0.01), 0U);
-  EXPECT_EQ(preferred({crowded, roomy}, host, 0.02), 1U);
-  EXPECT_DOUBLE_EQ(same_epoch(host, 0.02), 0.01);
+  EXPECT_EQ(preferred({crowded, roomy}, host_cores), 1U);
+  EXPECT_EQ(preferred({crowded, roomy}, host_cores, 0.01), 0U);
+  EXPECT_EQ(preferred({crowded, roomy}, host_cores, 0.02), 1U);
+  EXPECT_DOUBLE_EQ(same_epoch(host_cores, 0.02), 0.01);
   EXPECT_DOUBLE_EQ(same_epoch({4, plan::DeviceKind::cuda, 1}, 0.02), 0.01);
 }
 
@@ -64,10 +64,10 @@ TEST(Preference, OfEquallyFastPlansTheOneWithTheUsualBuffers) {
   large.plan.cpu_buffer = 48;
   const auto usual = candidate("usual", 2, 1, 1 + 0.9 * same);
   const auto slower = candidate("slower", 2, 1, 1 + 1.1 * same);
-  EXPECT_EQ(taken({large, usual}, host), "usual");
-  EXPECT_EQ(taken({large, slower}, host), "large");
+  EXPECT_EQ(taken({large, usual}, host_cores), "usual");
+  EXPECT_EQ(taken({large, slower}, host_cores), "large");
   large.plan.schedule = Schedule::sequential;
-  EXPECT_EQ(taken({large, usual}, host), "large") << "it has no buffers";
+  EXPECT_EQ(taken({large, usual}, host_cores), "large") << "it has no buffers";
 }
 
 TEST(Preference, OfPlansThatPromiseWhatIsRequired) {
@@ -77,10 +77,10 @@ TEST(Preference, OfPlansThatPromiseWhatIsRequired) {
   const auto in_order = candidate("in order", 2, 1, 1.5);
   const auto slower = candidate("slower", 2, 1, 2);
   const std::vector<Candidate> all{slower, as_ready, in_order};
-  EXPECT_EQ(preferred(all, host, {}, plan::Exactness::batches), 1U);
-  EXPECT_EQ(preferred(all, host, {}, plan::Exactness::order), 2U);
-  EXPECT_EQ(preferred(all, host, {}, plan::Exactness::bits), 2U);
-  EXPECT_THROW(preferred({as_ready}, host, {}, plan::Exactness::order), base::Failure);
+  EXPECT_EQ(preferred(all, host_cores, {}, plan::Exactness::batches), 1U);
+  EXPECT_EQ(preferred(all, host_cores, {}, plan::Exactness::order), 2U);
+  EXPECT_EQ(preferred(all, host_cores, {}, plan::Exactness::bits), 2U);
+  EXPECT_THROW(preferred({as_ready}, host_cores, {}, plan::Exactness::order), base::Failure);
 }
 
 TEST(Preference, SaysWhyFasterOnesAreNotTaken) {
@@ -94,7 +94,7 @@ TEST(Preference, SaysWhyFasterOnesAreNotTaken) {
   const auto best = candidate("best", 2, 1, 1);
   const auto slower = candidate("slower", 1, 1, 1.1);
   const auto faster =
-      passed_over({best, large, as_ready, slower, crowded}, best, host, plan::Exactness::order);
+      passed_over({best, large, as_ready, slower, crowded}, best, host_cores, plan::Exactness::order);
   ASSERT_EQ(faster.size(), 3U);
   EXPECT_EQ(faster[0].candidate.plan.name, "as ready");
   EXPECT_EQ(faster[0].reason, PassedOverFor::exactness);
@@ -108,15 +108,15 @@ TEST(Preference, OfEquallyFastPlansThoseInMemoryAreTaken) {
   auto on_disk = candidate("disk", 1, 1, 0.99);
   on_disk.plan.features = plan::Home::disk;
   const auto crowded = candidate("crowded", 2, 4, 1);
-  EXPECT_EQ(preferred({on_disk, crowded}, host), 1U);
-  const auto faster = passed_over({on_disk, crowded}, crowded, host, plan::Exactness::order);
+  EXPECT_EQ(preferred({on_disk, crowded}, host_cores), 1U);
+  const auto faster = passed_over({on_disk, crowded}, crowded, host_cores, plan::Exactness::order);
   ASSERT_EQ(faster.size(), 1U);
   EXPECT_EQ(faster[0].reason, PassedOverFor::disk);
   // Of the same predicted epoch, too.
   on_disk.prediction.epoch_s = 1;
   EXPECT_TRUE(is_better(crowded, on_disk));
   on_disk.prediction.epoch_s = 0.9;
-  EXPECT_EQ(preferred({on_disk, crowded}, host), 0U) << "much faster";
+  EXPECT_EQ(preferred({on_disk, crowded}, host_cores), 0U) << "much faster";
 }
 
 TEST(Preference, UsualBuffersHoldWhatComesNextAndLittleMore) {
