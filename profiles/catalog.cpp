@@ -274,6 +274,7 @@ class Move {
     Profile& profile = moved_.profile;
     profile.machine = machine_;
     profile.corrections.reset();
+    profile.learned.reset();
     profile.prediction_error.reset();
     profile.machine_speeds.reset();
     if (profile.workload.evaluation) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -37,6 +38,10 @@ struct Corrections {
     f("train", self.train);
   }
 };
+
+/// All stages that may be corrected.
+inline constexpr std::array<std::optional<Correction> Corrections::*, 4> all_corrections{
+    {&Corrections::cpu_batch, &Corrections::transfer, &Corrections::device_batch, &Corrections::train}};
 
 /// Returns the ratio to predict with: 1 if the stage was not measured.
 inline double ratio_of(const std::optional<Correction>& correction) {

@@ -70,6 +70,7 @@ Profile at_data_sheet_bounds(Profile profile, const StageBounds& bounds) {
   }
   profile.machine.contention = {};
   profile.corrections.reset();
+  profile.learned.reset();
   return profile;
 }
 

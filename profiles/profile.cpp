@@ -58,6 +58,13 @@ void check_correction(const std::optional<Correction>& correction, const std::st
   }
 }
 
+void check_corrections(const Corrections& corrections, const std::string& path) {
+  check_correction(corrections.cpu_batch, path + ".cpu_batch");
+  check_correction(corrections.transfer, path + ".transfer");
+  check_correction(corrections.device_batch, path + ".device_batch");
+  check_correction(corrections.train, path + ".train");
+}
+
 }  // namespace
 
 void check(const Profile& profile, const std::string& where) {
@@ -100,11 +107,12 @@ void check(const Profile& profile, const std::string& where) {
     check_accesses(workload.list_blocks->accesses, path + ".list_blocks.accesses");
   }
   if (profile.corrections) {
-    const std::string corrections = where + ": corrections";
-    check_correction(profile.corrections->cpu_batch, corrections + ".cpu_batch");
-    check_correction(profile.corrections->transfer, corrections + ".transfer");
-    check_correction(profile.corrections->device_batch, corrections + ".device_batch");
-    check_correction(profile.corrections->train, corrections + ".train");
+    check_corrections(*profile.corrections, where + ": corrections");
+  }
+  if (profile.learned) {
+    for (const auto& known : profile.learned->regimes) {
+      check_corrections(known.stages, where + ": learned.regimes.stages");
+    }
   }
 }
 

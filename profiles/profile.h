@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "profiles/beliefs.h"
 #include "profiles/corrections.h"
+#include "profiles/learned_corrections.h"
 #include "profiles/machine_profile.h"
 #include "profiles/speeds.h"
 #include "profiles/workload_profile.h"
@@ -29,6 +30,7 @@ struct Profile {
   std::string stopped_by;
   std::optional<base::OtherLoad> other_load{};  ///< load by others during the measurement; none if unknown
   std::optional<Corrections> corrections{};     ///< factors of the simulated stage times
+  std::optional<LearnedCorrections> learned{};  ///< factors of them by earlier runs on this machine
   std::optional<double> prediction_error{};  ///< relative standard error of predicted epochs, from real runs
   /// Of the machine, apart from this job, by which the profile can be moved to another; none in documents of
   /// earlier versions and where no document of the machine was at hand.
@@ -46,6 +48,7 @@ struct Profile {
     f("stopped_by", self.stopped_by);
     f("other_load", self.other_load);
     f("corrections", self.corrections);
+    f("learned", self.learned);
     f("prediction_error", self.prediction_error, base::Range{0, 10});
     f("machine_speeds", self.machine_speeds);
     f("beliefs", self.beliefs);

@@ -93,6 +93,20 @@ class Changes {
     return slow_down(changed.workload.*points) ? of(changed) : 0;
   }
 
+  /// If the learned correction of a stage is off by the half width of its 95 % interval.
+  double of_learned(std::optional<profiles::Correction> profiles::Corrections::*stage) const {
+    auto changed = profile_;
+    if (!changed.learned) {
+      return 0;
+    }
+    for (auto& regime : changed.learned->regimes) {
+      if (auto& correction = regime.stages.*stage) {
+        correction->ratio += base::normal_half_width * correction->standard_error;
+      }
+    }
+    return of(changed);
+  }
+
   /// If a number is off by the half width of its 95 % interval, in the direction that changes the epoch more.
   double of_belief(const profiles::Quantity& quantity, double deviation) const {
     const auto of_factor = [&](double factor) {
@@ -134,6 +148,9 @@ std::optional<EpochErrors> epoch_errors(const profiles::Profile& profile, const 
   }
   for (const auto points : speedups) {
     errors.by_source_s.push_back(changes.of_speedups(points));
+  }
+  for (const auto stage : profiles::all_corrections) {
+    errors.by_source_s.push_back(changes.of_learned(stage));
   }
   const auto quantities = profiles::quantities_of(profile);
   for (const auto& belief : profile.beliefs) {

@@ -14,8 +14,9 @@ struct EpochErrors {
   double epoch_s = 0;
   /// The change of the epoch if one source of errors is slower by the half width of its 95 % interval: 0 for
   /// what the plan does not use or hides behind something else. Sources are the times of the four stages, the
-  /// five lists of speed-ups by threads and workers, and the profile's beliefs of other numbers. Two plans on
-  /// one profile are predicted from the same numbers, so that an error in one of them changes both epochs.
+  /// five lists of speed-ups by threads and workers, the learned corrections of the four stages, and the
+  /// profile's beliefs of other numbers. Two plans on one profile are predicted from the same numbers, so
+  /// that an error in one of them changes both epochs.
   std::vector<double> by_source_s{};
   /// Half width by the error of predictions that real runs showed (Profile::prediction_error): what remains
   /// of each plan after corrections that plans have in common.

@@ -7,6 +7,7 @@
 
 #include "plan/cached_rows.h"
 #include "plan/disk_plans.h"
+#include "plan/regime.h"
 #include "profiles/scaling.h"
 #include "sim/costs/all_reduce.h"
 #include "sim/costs/disk_costs.h"
@@ -57,6 +58,10 @@ class Costing {
     keep_resident();
     compose();
     add_all_reduce(costs(), profile_, plan_);
+    if (profile_.learned) {
+      const auto* const learned = profile_.learned->of(plan::regime_of(plan_, profiles::cores_of(profile_)));
+      correct(learned != nullptr ? *learned : profiles::Corrections{});
+    }
     if (profile_.corrections) {
       correct(*profile_.corrections);
     }

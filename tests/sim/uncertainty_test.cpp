@@ -56,6 +56,17 @@ TEST(Uncertainty, OfABottleneckIsItsOwn) {
   EXPECT_NEAR(*interval, 20 * 0.01, 0.25 * 20 * 0.01);  // the last batch is not hidden
 }
 
+// A learned correction is as uncertain as it was in held-out runs.
+TEST(Uncertainty, HoldsLearnedCorrections) {
+  auto profile = measured_profile();
+  const auto before = epoch_interval_s(profile, sequential());
+  profile.learned.emplace().regimes = {{plan::regime_of(sequential(), profiles::cores_of(profile)),
+                                        {.train = profiles::Correction{1, 0.1, 20}}}};
+  const auto after = epoch_interval_s(profile, sequential());
+  ASSERT_TRUE(before && after);
+  EXPECT_NEAR(*after, std::hypot(*before, 20 * 0.05 * 1.96 * 0.1), 1e-9);
+}
+
 // What was never measured is part of the interval.
 TEST(Uncertainty, HoldsTheBeliefs) {
   auto profile = test::profile_of(profiles::DeviceKind::host, 2, 20, {0.1, 0, 0.07, 0.05});

@@ -97,6 +97,21 @@ TEST(Costs, RealRunsCorrectThem) {
   EXPECT_NEAR(costs.train_s, 6, near_s);
 }
 
+// Corrections that earlier runs taught apply to plans of their regime, before those of the job's own runs.
+TEST(Costs, EarlierRunsCorrectTheirRegime) {
+  auto profile = gpu_profile();
+  const auto both = plan_of(Schedule::claim_ahead, Route::both);
+  profile.learned.emplace().regimes = {{plan::regime_of(both, profiles::cores_of(profile)),
+                                        {.cpu_batch = profiles::Correction{.ratio = 1.5, .batches = 2},
+                                         .train = profiles::Correction{.ratio = 2, .batches = 2}}}};
+  EXPECT_NEAR(costs_of_plan(profile, both).costs.cpu_batch_s, 15, near_s);
+  EXPECT_NEAR(costs_of_plan(profile, both).costs.train_s, 12, near_s);
+  EXPECT_NEAR(costs_of_plan(profile, both).costs.transfer_s, 4.4, near_s);
+  EXPECT_NEAR(costs_of_plan(profile, by_cpu()).costs.cpu_batch_s, 10, near_s);
+  profile.corrections.emplace().train = profiles::Correction{.ratio = 0.5, .batches = 2};
+  EXPECT_NEAR(costs_of_plan(profile, both).costs.train_s, 6, near_s);
+}
+
 TEST(Costs, WorkersInEachOthersWay) {
   // Three workers at 0.8 of one's pace each: 10 / 0.8.
   auto profile = gpu_profile();
