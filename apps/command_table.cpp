@@ -36,6 +36,7 @@ constexpr auto table = std::to_array<CommandInfo>({
      "gnomon validate stores/cora profile.json"},
     {"compare", "Run every preset and compare times, memory and accuracy", planning,
      "gnomon compare stores/cora --device emulated:aws-g5.2xlarge"},
+    {"history", "Show what earlier runs on this machine teach predictions", planning, "gnomon history"},
     {"reproduce", "Predict or measure published papers' tables and figures beside the printed values",
      planning, "gnomon reproduce morphgl", "--measure"},
     {"train", "Train a model with a plan", training, "gnomon train stores/cora --plan plan.json"},

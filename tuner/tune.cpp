@@ -81,6 +81,7 @@ class TuningRun {
   Tuning run() {
     tuning_.options = options_;
     tuning_.corrections = profile_.corrections;
+    tuning_.learned = profile_.learned;
     tuning_.evaluation = profile_.workload.evaluation;
     tuning_.questionable = profiles::questionable_factors(profile_.machine.contention);
     search_plans();

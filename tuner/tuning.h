@@ -66,6 +66,7 @@ struct Tuning {
   std::int64_t estimates = 0;                        ///< epochs computed by arithmetic, to rank plans
   std::size_t resumed = 0;                           ///< evaluations that came from the journal
   std::optional<profiles::Corrections> corrections;  ///< of the profile's stages, by earlier real runs
+  std::optional<profiles::LearnedCorrections> learned{};   ///< of the profile's stages, by earlier runs here
   std::vector<profiles::QuestionableFactor> questionable;  ///< slowdowns of the profile measured as speed-ups
   std::optional<profiles::EvaluationProfile> evaluation;   ///< evaluation after an epoch, from the profile
   SearchResult found;

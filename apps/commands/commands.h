@@ -18,6 +18,7 @@ Action add_tune(CLI::App& app);
 Action add_surrogate(CLI::App& app);
 Action add_reproduce(CLI::App& app);
 Action add_runs(CLI::App& app);
+Action add_history(CLI::App& app);
 
 // In gnomon-compute, which links LibTorch.
 Action add_machine(CLI::App& app);

@@ -100,6 +100,7 @@ void validate(const ValidateFlags& options) {
     return;
   }
   const auto results = validate_with_bar(options, graph, profile, plans, device);
+  tuner::add_to_history(results, profile);
   const auto before = corrections_text(profile.corrections);
   if (!options.correct.empty()) {
     profile.corrections = tuner::corrections_by(results, profile);

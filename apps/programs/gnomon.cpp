@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
                       {"tune", add_tune},
                       {"surrogate", add_surrogate},
                       {"reproduce", add_reproduce},
-                      {"runs", add_runs}},
+                      {"runs", add_runs},
+                      {"history", add_history}},
                      "gnomon-compute");
 }

@@ -6,6 +6,7 @@
 
 #include "apps/text/format.h"
 #include "apps/text/table.h"
+#include "apps/text/tuning_text.h"
 #include "profiles/beliefs.h"
 #include "profiles/questionable.h"
 #include "sim/costs/memory.h"
@@ -222,7 +223,7 @@ std::string text_of(const Profile& whole) {
          table.text() + scaling_text(workload) + fused_text(workload) + evaluation_text(workload.evaluation) +
          contention_text(profile.machine.contention) +
          profiles::text_of(profiles::questionable_factors(profile.machine.contention)) + beliefs_text(whole) +
-         busy_text(profile);
+         learned_text(whole.learned) + busy_text(profile);
 }
 
 }  // namespace gnomon::apps

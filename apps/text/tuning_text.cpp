@@ -208,6 +208,15 @@ std::string corrections_text(const std::optional<profiles::Corrections>& correct
   return text.empty() ? "" : "corrected by real runs:" + text + "\n";
 }
 
+std::string learned_text(const std::optional<profiles::LearnedCorrections>& learned) {
+  std::string text;
+  for (const auto& stage : learned.value_or(profiles::LearnedCorrections{}).stages) {
+    text += fmt::format("{} {} (held-out error {} instead of {})", text.empty() ? "" : ",", stage.stage,
+                        format_percent(stage.error_after), format_percent(stage.error_before));
+  }
+  return text.empty() ? "" : "corrected by earlier runs on this machine:" + text + "\n";
+}
+
 std::string over_bound(const sim::Prediction& prediction) {
   return prediction.lower_bound_s > 0 ? format_percent(prediction.epoch_s / prediction.lower_bound_s - 1)
                                       : "-";
@@ -242,8 +251,9 @@ std::string tuning_text(const tuner::Tuning& tuning) {
     text += fmt::format("{} of them from {}\n", tuning.resumed, tuning.options.journal);
   }
   return text + profiles::text_of(tuning.questionable) + evaluation_text(tuning) +
-         consumption_text(tuning.best().prediction.consumption) + corrections_text(tuning.corrections) +
-         accuracy_text(tuning) + sensitivities_text(tuning) + failures_text(tuning) + front_text(tuning);
+         consumption_text(tuning.best().prediction.consumption) + learned_text(tuning.learned) +
+         corrections_text(tuning.corrections) + accuracy_text(tuning) + sensitivities_text(tuning) +
+         failures_text(tuning) + front_text(tuning);
 }
 
 }  // namespace gnomon::apps

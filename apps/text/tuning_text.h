@@ -24,6 +24,9 @@ std::string fidelities_text(const tuner::Tuning& tuning, int real_runs);
 /// "corrected by real runs: CPU preparation x 1.05 (+- 0.01) ..."; empty without corrections.
 std::string corrections_text(const std::optional<profiles::Corrections>& corrections);
 
+/// "corrected by earlier runs on this machine: train (held-out error 4 % instead of 6 %) ..."; empty without.
+std::string learned_text(const std::optional<profiles::LearnedCorrections>& learned);
+
 /// The relative excess of an epoch over its lower bound, as in "3.2 %".
 std::string over_bound(const sim::Prediction& prediction);
 

@@ -9,6 +9,7 @@
 #include "profiles/scaling.h"
 #include "profiles/stage_work.h"
 #include "sim/costs/costs.h"
+#include "tuner/verify/correction.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -160,6 +161,20 @@ std::string stages_line(const sim::StageCosts& costs, const plan::Plan& plan) {
   return "stages with this plan: " + text;
 }
 
+/// What earlier runs taught of the plan's stages; empty without corrections.
+std::string learned_line(const profiles::Profile& profile, const plan::Plan& plan) {
+  const auto* const learned =
+      profile.learned ? profile.learned->of(plan::regime_of(plan, profiles::cores_of(profile))) : nullptr;
+  std::string text;
+  for (const auto& [stage, correction] : corrected_stages) {
+    if (const auto ratio = learned != nullptr ? learned->*correction : std::nullopt) {
+      text += print("%s%s x%.3g +- %.2g", text.empty() ? "" : ", ",
+                    std::string(schedule::name_of(stage)).c_str(), ratio->ratio, ratio->standard_error);
+    }
+  }
+  return text.empty() ? "" : "corrected by earlier runs: " + text;
+}
+
 }  // namespace
 
 std::vector<std::string> explanation(const profiles::Extended& profile, const profiles::MeasuredOn& measured,
@@ -181,6 +196,9 @@ std::vector<std::string> explanation(const profiles::Extended& profile, const pr
     if (!speedup.empty()) {
       lines.push_back(speedup);
     }
+  }
+  if (const auto learned = learned_line(profile.profile, plan); !learned.empty()) {
+    lines.push_back(learned);
   }
   lines.push_back(stages_line(sim::costs_of_plan(profile.profile, plan).costs, plan));
   lines.push_back(print("epoch: %lld mini-batches, at least %.4g s, predicted %.4g s, bound by ",

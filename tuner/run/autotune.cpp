@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/usable.h"
@@ -11,12 +12,16 @@
 #include "profiles/measure/statistics.h"
 #include "schedule/timeline.h"
 #include "sim/predict.h"
+#include "tuner/run/learned_profile.h"
 #include "tuner/run/measure_for_choice.h"
 #include "tuner/run/profile_checks.h"
 #include "tuner/tune.h"
 
 namespace gnomon::tuner {
 namespace {
+
+/// What the history keeps of a training, after the verification.
+constexpr std::size_t max_stretches = 8;
 
 /// The phases of one autotune() and the state they share.
 class Autotuner {
@@ -120,6 +125,9 @@ class Autotuner {
       return replanner_ ? stretches_.next(left) : verification_->next_stretch(left);
     };
     run.on_stretch = [this](const runtime::StretchReport& report) {
+      if (verification_->is_over() && stretches_after_.size() < max_stretches) {
+        stretches_after_.push_back({report.stretch.plan, report.stretch.batches, report.timeline});
+      }
       if (replanner_) {
         stretches_.on_stretch(report);
         return;
@@ -167,6 +175,16 @@ class Autotuner {
     schedule::write_trace(
         options_.files.trace(),
         {{"predicted", predicted.timeline}, {"measured", result_.training.report.epochs.back().timeline}});
+    if (!options_.machine) {
+      remember();
+    }
+  }
+
+  /// Adds the turns and the first stretches after them to the history.
+  void remember() {
+    auto runs = verification_->runs();
+    runs.insert(runs.end(), stretches_after_.begin(), stretches_after_.end());
+    add_to_history(runs, result_.profile, simulator_);
   }
 
   const graph::Graph& graph_;
@@ -176,6 +194,7 @@ class Autotuner {
   std::optional<Verification> verification_;  ///< of result_.profile
   std::optional<Replanner> replanner_;        ///< set once the plan is chosen, if re-planning was requested
   Stretches stretches_;                       ///< of replanner_
+  std::vector<RealRun> stretches_after_;      ///< the first stretches after the verification
 };
 
 base::Json costs_document(const ChoiceCosts& costs, double epoch_s, double training_s) {

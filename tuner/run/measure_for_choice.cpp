@@ -5,6 +5,7 @@
 #include "base/process_memory.h"
 #include "base/usable.h"
 #include "profiles/measure/known_machine.h"
+#include "tuner/run/learned_profile.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -35,6 +36,7 @@ ChoiceProfile measure_for_choice(const graph::Graph& graph, const plan::Job& job
                              double seconds_left) { return choice(profile, measurements, seconds_left); };
   ChoiceProfile result;
   result.profile = profiles::measure(graph, job, options);
+  learn_from_history(result.profile);
   if (order == MeasureOrder::value) {
     result.regret = choice.relative_regret();
   }

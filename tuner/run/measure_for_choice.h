@@ -27,7 +27,8 @@ inline constexpr double regret_tolerance = 0.005;
 /// otherwise it ends when the regret is at most regret_tolerance. Everything is measured if approximate plans
 /// are allowed, or if the graph takes more than half of the memory, so that plans that read the disk may be
 /// the only ones. Without `options.machine` this machine's stored speeds are used, which are measured the
-/// first time (profiles::known_machine). Throws InputError, Interrupted.
+/// first time (profiles::known_machine). Corrections that this user's earlier runs teach are added. Throws
+/// InputError, Interrupted.
 ChoiceProfile measure_for_choice(const graph::Graph& graph, const plan::Job& job,
                                  profiles::MeasureOptions options, const TuningOptions& tuning,
                                  MeasureOrder order = MeasureOrder::value);

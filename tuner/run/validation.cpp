@@ -11,6 +11,7 @@
 #include "profiles/measure/epoch.h"
 #include "sim/predict.h"
 #include "sim/uncertainty.h"
+#include "tuner/run/learned_profile.h"
 #include "tuner/verify/correction.h"
 
 namespace gnomon::tuner {
@@ -23,6 +24,9 @@ Plan preset(const std::string& name, const std::string& variant) {
   plan.name += variant;
   return plan;
 }
+
+/// Rounds whose timelines are kept for corrections.
+constexpr std::size_t max_timelines = 8;
 
 /// Minimum time for which short epochs are repeated with the same threads and slots, as in a training.
 constexpr double min_s = 0.05;
@@ -106,8 +110,8 @@ void run_epoch(const graph::Graph& graph, const plan::Job& job, const profiles::
   for (std::size_t stage = 0; stage < stages_s.size(); ++stage) {
     result.measured_stages_s[stage] += stages_s[stage];
   }
-  if (options.epoch == 0) {
-    result.timeline = std::move(epoch.timeline);
+  if (result.timelines.size() < max_timelines) {
+    result.timelines.push_back(std::move(epoch.timeline));
   }
 }
 
@@ -176,14 +180,29 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
   return results;
 }
 
-profiles::Corrections corrections_by(const std::vector<Validated>& results,
-                                     const profiles::Profile& profile) {
+namespace {
+
+std::vector<RealRun> runs_of(const std::vector<Validated>& results, const profiles::Profile& profile) {
   std::vector<RealRun> runs;
   for (const auto& result : results) {
-    runs.push_back({result.plan, profile.workload.batches, result.timeline});
+    for (const auto& timeline : result.timelines) {
+      runs.push_back({result.plan, profile.workload.batches, timeline});
+    }
   }
+  return runs;
+}
+
+}  // namespace
+
+profiles::Corrections corrections_by(const std::vector<Validated>& results,
+                                     const profiles::Profile& profile) {
   sim::Simulator simulator;
-  return corrections_by(runs, profile, simulator);
+  return corrections_by(runs_of(results, profile), profile, simulator);
+}
+
+void add_to_history(const std::vector<Validated>& results, const profiles::Profile& profile) {
+  sim::Simulator simulator;
+  add_to_history(runs_of(results, profile), profile, simulator);
 }
 
 double prediction_error_by(const std::vector<Validated>& results, const profiles::Profile& corrected) {

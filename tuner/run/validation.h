@@ -28,9 +28,9 @@ struct Validated {
   std::optional<double> measured_bytes{};  ///< by ValidationOptions::peak_memory
   /// The same of device memory, of the device that uses most; absent for devices in the host's memory.
   std::optional<double> predicted_device_bytes{}, measured_device_bytes{};
-  std::vector<schedule::StageSpan> timeline{};  ///< of the first round
-  schedule::StageTimes predicted_stages_s{};    ///< means, including contention
-  schedule::StageTimes measured_stages_s{};     ///< means of all rounds
+  std::vector<std::vector<schedule::StageSpan>> timelines{};  ///< of the first rounds
+  schedule::StageTimes predicted_stages_s{};                  ///< means, including contention
+  schedule::StageTimes measured_stages_s{};                   ///< means of all rounds
 
   /// predicted / measured - 1
   double error() const { return predicted_s / median_s - 1; }
@@ -69,6 +69,9 @@ std::vector<Validated> validate(const graph::Graph& graph, const profiles::Profi
 
 /// The corrections that follow from the runs' measured stage times.
 profiles::Corrections corrections_by(const std::vector<Validated>& results, const profiles::Profile& profile);
+
+/// Adds the first rounds to the user's history (learned_profile.h).
+void add_to_history(const std::vector<Validated>& results, const profiles::Profile& profile);
 
 /// The relative standard error of predicted epochs on the profile `corrected`: the root mean square error of
 /// the plans when predicted on it, at least 0.01.

@@ -74,6 +74,8 @@ class Verification {
   VerificationResult result() const;
   /// Corrections from the turns that counted; absent if there are none.
   std::optional<profiles::Corrections> corrections() const;
+  /// The turns that counted.
+  const std::vector<RealRun>& runs() const { return runs_; }
 
  private:
   void start_race();

@@ -68,19 +68,38 @@ std::optional<Correction> quotient_of(const std::vector<Compared>& runs) {
 /// Each stage in each run that had it.
 using AllCompared = std::array<std::vector<Compared>, corrected_stages.size()>;
 
+/// The predicted mean of each stage; none of stages that the run does not have.
+using StageMeans = std::array<std::optional<double>, corrected_stages.size()>;
+
+StageMeans predicted_means(const RealRun& run, const profiles::Profile& profile, sim::Simulator& simulator) {
+  profiles::Profile here = profile;
+  here.workload.batches = run.batches;
+  const auto timeline = sim::predict(simulator, here, run.plan, true).timeline;
+  StageMeans means;
+  for (std::size_t s = 0; s < corrected_stages.size(); ++s) {
+    const auto seconds = seconds_of(timeline, corrected_stages[s].stage);
+    if (!seconds.empty()) {
+      means[s] = sum(seconds) / static_cast<double>(seconds.size());
+    }
+  }
+  return means;
+}
+
+/// Runs of one plan and length are simulated once.
 AllCompared compare(const std::vector<RealRun>& runs, const profiles::Profile& profile,
                     sim::Simulator& simulator) {
   AllCompared compared;
+  std::vector<StageMeans> means;
   for (const RealRun& run : runs) {
-    profiles::Profile here = profile;
-    here.workload.batches = run.batches;
-    const auto predicted = sim::predict(simulator, here, run.plan, true).timeline;
+    const auto same = std::find_if(runs.begin(), runs.end(), [&](const RealRun& earlier) {
+      return earlier.batches == run.batches && earlier.plan == run.plan;
+    });
+    const auto earlier = static_cast<std::size_t>(same - runs.begin());
+    means.push_back(earlier < means.size() ? means[earlier] : predicted_means(run, profile, simulator));
     for (std::size_t s = 0; s < corrected_stages.size(); ++s) {
       auto measured_s = seconds_of(run.timeline, corrected_stages[s].stage);
-      const auto predicted_s = seconds_of(predicted, corrected_stages[s].stage);
-      if (!measured_s.empty() && !predicted_s.empty()) {
-        compared[s].push_back(
-            {std::move(measured_s), sum(predicted_s) / static_cast<double>(predicted_s.size())});
+      if (!measured_s.empty() && means.back()[s]) {
+        compared[s].push_back({std::move(measured_s), *means.back()[s]});
       }
     }
   }

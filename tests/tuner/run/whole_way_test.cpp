@@ -17,6 +17,7 @@
 #include "tests/fixtures/graphs.h"
 #include "tests/fixtures/temporary_directory.h"
 #include "tuner/explore/exploration.h"
+#include "tuner/history/history.h"
 #include "tuner/run/autotune.h"
 #include "tuner/run/comparison.h"
 #include "tuner/run/run_directory.h"
@@ -256,6 +257,8 @@ TEST_F(WholeWay, AutotunesAndTrains) {
     EXPECT_GE(utilisation.device, 0);
     events.emplace_back("epoch");
   };
+  const History history;
+  history.forget();
   const auto result = autotune(graph_, options);
   EXPECT_EQ(events, (std::vector<std::string>{"profile", "tuning", "epoch", "epoch"}));
   EXPECT_GE(listener.phases.size(), 3U) << "measuring, tuning and training";
@@ -271,6 +274,11 @@ TEST_F(WholeWay, AutotunesAndTrains) {
   const auto document = to_document(result);
   EXPECT_EQ(document["training"]["weights_hash"], result.training.report.weights_hash);
   EXPECT_EQ(document["fidelities"]["real_runs"], result.verification.turns);
+  const auto kept = history.read();
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].graph, graph_of(result.profile.workload));
+  EXPECT_TRUE(std::any_of(kept[0].plans.begin(), kept[0].plans.end(),
+                          [&](const PlanOutcome& of) { return of.plan == result.training.plan.name; }));
 
   // The same job by one of the plans alone ends with the same bits.
   TrainingRun run;
