@@ -120,8 +120,10 @@ TEST_F(RunCommands, WrongUsesAreRefused) {
   expect_refused({"predict", "run", "-o", "x.parquet"}, "--output: x.parquet: classes are written as CSV");
   expect_refused({"predict", "run", "-o", "absent/x.csv"}, "--output: absent/x.csv");
   expect_refused({"evaluate", "absent"}, "absent: is not a directory");
-  expect_refused({"evaluate", "tiny"}, "has no report.json");
-  expect_refused({"evaluate", "tiny", "tiny"}, "tiny/checkpoint.pt: does not exist");
+  expect_refused({"evaluate", "tiny"}, "tiny: is a graph store; name a run of gnomon train");
+  fs::create_directory(here_ / "empty");
+  expect_refused({"evaluate", "empty"}, "has no report.json");
+  expect_refused({"evaluate", "empty", "tiny"}, "empty/checkpoint.pt: does not exist");
   expect_refused({"evaluate", "run", "--metrics", "recall"}, "\"recall\" is not known");
   expect_refused({"evaluate", "run", "--weights", "run/job.json"}, "is not a safetensors file");
   fs::rename(here_ / "tiny", here_ / "moved");

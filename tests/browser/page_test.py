@@ -250,7 +250,7 @@ class PageTest(unittest.TestCase):
 
     def test_runs_are_shown_beside_their_prediction(self):
         self.wait_until(lambda: "3 epochs, ended" in self.text("run-status"))
-        self.assertIn("more than predicted", self.text("run-status"))
+        self.assertRegex(self.text("run-status"), r"took \d+\.\d % (more|less) than predicted")
         stages = self.table("run-stages")
         names = [line[0] for line in stages]
         self.assertEqual(names[0], "stage")

@@ -241,7 +241,9 @@ TEST_F(EdgeLists, WrongLinesAreNamed) {
   EXPECT_EQ(error("source,target\r0,1\r1,2\r"),
             "e.csv: has lines that end with \\r alone; convert them with: tr '\\r' '\\n'");
   std::filesystem::create_directory(directory_ / "folder.csv");
-  EXPECT_EQ(ImportFixture::error(options_for("folder.csv")), "folder.csv: cannot be read: it is a directory");
+  auto folder = options_for("folder.csv");
+  folder.format = Format::edge_list;
+  EXPECT_EQ(ImportFixture::error(folder), "folder.csv: cannot be read: it is a directory");
   auto weighted = written("source,target\n0,1\n");
   weighted.edge_weights = "given";
   EXPECT_EQ(ImportFixture::error(weighted),
