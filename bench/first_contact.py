@@ -66,7 +66,8 @@ def measure(options, name):
         row = {"graph": name, "model": GRAPHS[name][2][1], "plan": plan[0]["plan"]["name"]}
         for key in ("predicted_s", "measured_s", "predicted_bytes", "measured_bytes"):
             row[key] = statistics.median(one[key] for one in plan)
-        row["repeats"] = [{key: one[key] for key in ("predicted_s", "measured_s")} | {"epochs": len(one["epochs_s"])} for one in plan]
+        row["repeats"] = [{key: one[key] for key in ("predicted_s", "predicted_interval_s", "measured_s") if key in one}
+                          | {"epochs": len(one["epochs_s"])} for one in plan]  # fmt: skip
         rows.append(row)
     return rows
 
@@ -75,13 +76,20 @@ def time_error(row):
     return abs(row["predicted_s"] / row["measured_s"] - 1)
 
 
+def is_inside(one):
+    return abs(one["measured_s"] - one["predicted_s"]) <= one["predicted_interval_s"]
+
+
 def summary(rows):
+    repeats = [one for row in rows for one in row["repeats"]]
     time = [time_error(row) for row in rows]
     memory = [row["predicted_bytes"] / row["measured_bytes"] for row in rows]
     return {
         "time_median_error": statistics.median(time),
         "time_max_error": max(time),
-        "time_median_error_of_single_repeats": statistics.median(time_error(one) for row in rows for one in row["repeats"]),
+        "time_median_error_of_single_repeats": statistics.median(map(time_error, repeats)),
+        # Of the single repeats, the share that the stated 95 % intervals hold.
+        "within_interval": statistics.mean(is_inside(one) for one in repeats if "predicted_interval_s" in one),
         "memory_median_error": statistics.median(abs(ratio - 1) for ratio in memory),
         "memory_min_ratio": min(memory),
         "memory_max_ratio": max(memory),

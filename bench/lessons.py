@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures what earlier runs teach later predictions: each of ten real graphs is profiled as briefly as `gnomon autotune` does, for
 three models, and `gnomon validate` runs plans. Their stage times, measured over predicted, are the history from which
-`gnomon history` learns corrections by cross-validation: whole graphs are held out. Writes bench/results/history.json, with the
+`gnomon history` learns corrections by cross-validation: whole graphs are held out. Writes bench/results/lessons.json, with the
 root mean square errors of the logarithm of each stage's time in held-out runs as predicted ("error_before") and as corrected
 ("error_after"), and whether predictions use the correction ("helps").
 
-    bench/history.py [--build build/release] [--data ../shared/data] [--graphs cora,tolokers] [--learn-again] [--output FILE]
+    bench/lessons.py [--build build/release] [--data ../shared/data] [--graphs cora,tolokers] [--learn-again] [--output FILE]
 
 The history is kept in build/history_cache, which is removed first; with --learn-again it is learned from as it is. The number and
 depth of the trees were chosen by these rows. Stores under build/first_contact are reused."""
@@ -45,7 +45,7 @@ def main():
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(first_contact.GRAPHS))
     parser.add_argument("--learn-again", action="store_true")
-    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/history.json")
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/lessons.json")
     options = parser.parse_args()
     cache = ROOT / "build/history_cache"
     os.environ["GNOMON_CACHE"] = str(cache)
@@ -55,7 +55,7 @@ def main():
             run_graph(options, name)
             print(name, file=sys.stderr)
     learned = json.loads(gnomon(options, "history", "--json"))
-    document = {"schema": "gnomon.history_record/1", **origin(), "notes": __doc__.strip(), "devices": learned["devices"]}
+    document = {"schema": "gnomon.lessons/1", **origin(), "notes": __doc__.strip(), "devices": learned["devices"]}
     write_record(options.output, document)
     print(json.dumps(learned["devices"], indent=1))
 

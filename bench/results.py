@@ -417,7 +417,15 @@ def first_contact(record: Record) -> Table:
     return Table(["graph", "model", "plan", "predicted", "measured", "error", "memory", "measured", "error"], rows)
 
 
-def history(record: Record) -> Table:
+def cores(record: Record) -> Table:
+    rows = [[row["graph"], row["model"], row["plan"], seconds(row["kept_s"]), seconds(row["predicted_s"]),
+             seconds(row["predicted_interval_s"]) if row["predicted_interval_s"] else "-", seconds(row["measured_s"]),
+             signed(row["predicted_s"] / row["measured_s"] - 1)] for row in record["rows"]]
+    rows.append(["median of absolute errors", "", "", percent(record["median_error_if_kept"]), "", "", "", percent(record["median_error"])])
+    return Table(["graph", "model", "plan", "predicted for one core", "for two", "+-", "measured on two", "error"], rows)
+
+
+def lessons(record: Record) -> Table:
     rows = [[of["device"], stage["stage"], str(stage["groups"]), str(stage["rows"]), percent(stage["error_before"]),
              percent(stage["error_after"]), "yes" if stage["helps"] else "no"] for of in record["devices"] for stage in of["stages"]]
     return Table(["device", "stage", "graphs", "times", "error", "corrected", "used"], rows)
@@ -622,10 +630,13 @@ SECTIONS = [
     Section("first_contact", "Predicted and measured epochs and memory on real graphs",
             "Each graph imported and profiled by default settings; medians of several profiles and validations, and the peak of a "
             "process's resident memory. Nothing is fitted.", "bench/first_contact.py", first_contact),
-    Section("history", "What earlier runs teach",
+    Section("cores", "Two cores, predicted from profiles on one",
+            "Epochs on two cores, predicted by the law of cores from profiles of processes that were limited to one. Nothing is fitted.",
+            "bench/cores.py", cores),
+    Section("lessons", "What earlier runs teach",
             "Root mean square errors of a stage's time on graphs that were held out: as predicted by profiles of three seconds, and "
             "corrected by what runs on the other graphs teach. A correction is used where it lowers the error significantly.",
-            "bench/history.py", history),
+            "bench/lessons.py", lessons),
     Section("machines", "Jobs on other machines, from their profiles on one",
             "Five jobs; stages of a mini-batch, and epochs of five plans. Each kind of machine is measured as it is and restricted: to one "
             "core, beside a process that copies memory on one of its cores, or without huge pages; rows between machines of one kind "
