@@ -32,9 +32,9 @@ class OutOfTime(Refused):
         super().__init__(self.beginning + why)
 
 
-def gnomon(options, *arguments, seconds=None):
-    """The JSON that a command prints. Throws Refused when it ends with an error, or takes longer."""
-    command = [str(options.gnomon), *map(str, arguments), "--json"]
+def gnomon(options, *arguments, seconds=None, prefix=()):
+    """The JSON that a command prints, which `prefix` runs. Throws Refused when it ends with an error, or takes longer."""
+    command = [*prefix, str(options.gnomon), *map(str, arguments), "--json"]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=seconds)
         if done.returncode != 0:
@@ -76,13 +76,13 @@ def batches_of(options):
     return -(-gnomon(options, "info", options.store)["train"] // BATCH_SIZE)
 
 
-def train(options, plan, share, first=1):
+def train(options, plan, share, first=1, prefix=()):
     """The seconds of an epoch, as the median of three from the epoch `first` on, and the hash of the final weights, with a share
     of the memory that all data take. What the command prints and the last epoch's timeline are kept beside the record."""
     limit = min(options.epoch_seconds, options.left())
     name = f"{Path(plan).stem}_{share:g}"
     done = gnomon(options, "train", options.store, *JOB, "--epochs", first + 3, "--evaluate-every", "never", *device_of(options, share),
-                  "--plan", plan, "--run", fresh(options.work / "run"), "--trace", options.output.parent / f"trace_{name}.json", seconds=limit)
+                  "--plan", plan, "--run", fresh(options.work / "run"), "--trace", options.output.parent / f"trace_{name}.json", seconds=limit, prefix=prefix)
     keep(options, f"train_{name}", done)
     return statistics.median(epoch["epoch_s"] for epoch in done["epochs"][first:]), done["weights_hash"]
 

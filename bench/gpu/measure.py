@@ -5,7 +5,7 @@
     bench/gpu/measure.py launches --gnomon bin/gnomon --store STORE --counted launches.json --calls lib/libgnomon_cuda_calls.so
         --output gpu.json
     bench/gpu/measure.py times --gnomon bin/gnomon --store STORE --times kernel_times.json --epochs 2 --output gpu.json
-    bench/gpu/measure.py presets|autotune|predictions|graphs|shares --gnomon bin/gnomon --store STORE [--device gpu] [--memory 1]
+    bench/gpu/measure.py presets|autotune|predictions|graphs|shares|cores --gnomon bin/gnomon --store STORE [--device gpu] [--memory 1]
         [--seconds 240] [--epoch-seconds 40] --output gpu.json
     bench/gpu/measure.py check --output gpu.json
 
@@ -15,7 +15,8 @@ each without and with recorded steps (plan field "graphs"). times: what each ker
 libgnomon_cuda_kernels.so has timed. presets: every preset, with a share of the memory that the graph, its
 features and half a GiB take; what an earlier run has measured stays. autotune: the plan of `gnomon autotune` beside the best of
 them, and the evaluation after its last epoch. predictions: those of a new profile beside the presets' epochs. shares: presets that
-prepare beside training, with other shares of the GPU for it. graphs: the fastest preset that goes with recorded steps. An epoch is the
+prepare beside training, with other shares of the GPU for it. cores: predictions from a profile on two cores beside epochs on 2, 4, 8
+and 16. graphs: the fastest preset that goes with recorded steps. An epoch is the
 median of three after the first one of a process that evaluates nothing; with recorded steps after the second, in which they are
 recorded. What gnomon prints is kept in the folder documents beside the record. check: whether the
 record is whole. Whatever cannot be measured gives a row that tells why.
@@ -27,13 +28,14 @@ import sys
 from pathlib import Path
 
 import bench_rows
+import cores
 import epochs
 import kernel_times
 import launches
 from rows import Rows, problems_of
 
 ADD = {"presets": epochs.add_presets, "autotune": epochs.add_autotune, "predictions": epochs.add_predictions,
-       "graphs": epochs.add_graphs, "shares": epochs.add_shares, "launches": launches.add_rows, "times": kernel_times.add_rows}
+       "graphs": epochs.add_graphs, "shares": epochs.add_shares, "cores": cores.add_rows, "launches": launches.add_rows, "times": kernel_times.add_rows}
 
 
 def check(path):

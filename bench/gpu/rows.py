@@ -19,7 +19,7 @@ SCHEMA = "gnomon.gpu/1"
 KINDS = {
     "copy_to_device": "bytes/s", "zero_copy_gather": "bytes/s", "cached_gather": "bytes/s",
     "device_sampling_edges_per_s": "edges/s", "zero_copy_sampling_edges_per_s": "edges/s",
-    "preset_epoch": "s", "autotune_vs_best": "s", "predicted_vs_measured": "s", "peer_epoch": "s",
+    "preset_epoch": "s", "autotune_vs_best": "s", "predicted_vs_measured": "s", "cores_vs_measured": "s", "peer_epoch": "s",
     "evaluation": "s", "launches_per_batch": "launches", "kernel_time": "s"}
 MEASURED = {"value", "of", "ratio", "why_not", "waits", "counted_waits", "best", "by", "source", "sampler", "weights"}  # the other keys tell the case
 

@@ -8,7 +8,8 @@
 #            memcheck and initcheck on their contracts; generates the graph meanwhile
 #   kernels  bench_gpu, launches of a mini-batch, times of kernels, Nsight Compute over an epoch
 #   epochs   every preset with all of the memory that the data take, then with half
-#   tuning   autotune, predictions, the fastest preset with recorded steps, and shares of the GPU for preparing
+#   tuning   autotune, predictions, the fastest preset with recorded steps, shares of the GPU for
+#            preparing, and more cores than a profile was measured on
 #   peers    the same model fed by PyTorch Geometric's NeighborLoader, and by gnomon's
 #   limits   none: prints the phases' steps with the seconds after which each is ended
 #
@@ -175,6 +176,7 @@ run_tuning() {
   rows 55 predictions "${job[@]}"
   rows 40 graphs "${job[@]}"
   rows 60 shares "${job[@]}"
+  rows 110 cores "${job[@]}"
 }
 
 run_peers() {

@@ -30,7 +30,7 @@ import rows  # noqa: E402
 
 BUILD = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else ROOT / "build/release"
 KINDS = {"copy_to_device", "zero_copy_gather", "cached_gather", "device_sampling_edges_per_s", "zero_copy_sampling_edges_per_s",
-         "preset_epoch", "autotune_vs_best", "predicted_vs_measured", "peer_epoch", "evaluation", "launches_per_batch",
+         "preset_epoch", "autotune_vs_best", "predicted_vs_measured", "cores_vs_measured", "peer_epoch", "evaluation", "launches_per_batch",
          "kernel_time"}
 PHASES = ["tests", "kernels", "epochs", "tuning", "peers"]
 
@@ -118,6 +118,9 @@ class Phases(Rehearsing):
         predicted = {row["plan"]: row for row in found if row["what"] == "predicted_vs_measured"}
         self.assertEqual(set(predicted), {"dgl-uva"}, "every preset that was measured, and no other")
         self.assertEqual(predicted["dgl-uva"]["of"], plans["dgl-uva", 1.0]["value"])
+        on_cores = [row for row in found if row["what"] == "cores_vs_measured"]
+        self.assertEqual({row["plan"] for row in on_cores}, {"salient", "gnomon"})
+        self.assertTrue(all(row["value"] and row["of"] for row in on_cores), on_cores)
         launched = {row["graphs"]: row for row in found if row["what"] == "launches_per_batch"}
         self.assertEqual(launched[False]["value"], launched[False]["of"], "the rehearsal counts what the double counts")
         self.assertLess(launched[True]["value"], launched[False]["value"])
