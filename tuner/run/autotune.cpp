@@ -164,6 +164,9 @@ class Autotuner {
   }
 
   void conclude() {
+    if (!verification_->is_over()) {  // the training ended first
+      take_plan();
+    }
     result_.verification = verification_->result();
     result_.costs.verification_s = result_.verification.extra_s;
     const auto& plan = result_.training.plan;

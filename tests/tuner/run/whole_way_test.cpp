@@ -289,6 +289,27 @@ TEST_F(WholeWay, AutotunesAndTrains) {
   EXPECT_EQ(run_training(graph_, run).report.weights_hash, result.training.report.weights_hash);
 }
 
+// However far the race of plans came, the directory holds its best plan, and the profile what its turns told.
+TEST_F(WholeWay, AutotuneLeavesTheBestPlanOfARaceThatTheTrainingEnds) {
+  Listener listener;
+  for (const std::int64_t epochs : {15, 30}) {
+    auto options = autotune_options("race" + std::to_string(epochs), listener);
+    options.job.epochs = epochs;
+    options.job.batch_size = 12;
+    options.job.hidden = 64;
+    options.evaluate_every = 0;
+    const auto result = autotune(graph_, options);
+    EXPECT_EQ(base::to_document(plan::read_plan(options.files.plan())),
+              base::to_document(result.verification.best))
+        << epochs;
+    const auto kept = profiles::read_profile(options.files.profile());
+    EXPECT_EQ(kept.corrections.has_value(), result.profile.corrections.has_value());
+    const auto& plans = result.verification.plans;
+    EXPECT_EQ(kept.corrections.has_value(),
+              std::any_of(plans.begin(), plans.end(), [](const VerifiedPlan& of) { return of.turns > 0; }));
+  }
+}
+
 // A short training is not worth seconds of measuring, whatever the time limit allows.
 TEST_F(WholeWay, AutotuneMeasuresNoLongerThanTheTrainingIsWorth) {
   Listener listener;
