@@ -9,7 +9,8 @@ plans that the following ways choose. Writes bench/results/regret.json, one row 
 regret: `gnomon autotune` with default settings; regret_baseline: the same by another build's program; regret_random: with
 `--measure-order random`; regret_full: `gnomon profile --all` within --full-limit seconds, then `gnomon tune`; regret_predicted: the
 plan that autotune predicts to be the best before it verifies plans by real runs. A way that the program does not support has no
-regret. A case that fails has "failed" and the regret null, and counts as not within 2 %; "failures" are those of other ways.
+regret. A case that fails has "failed" and the regret null, and counts as not within 2 %; "failures" are those of other ways. A case whose
+device has too little memory for any plan ("nothing_trains") does not count.
 
 All plans of a case are run in turns in one process of `gnomon validate`: 6 rounds, or as many as take a second with the chosen plan,
 but at most 20 (8 on emulated devices, where the warm-up of a round takes several epochs). A round of short epochs repeats them for
@@ -226,6 +227,18 @@ class Bench:
                 return None
         return self.resolved[key]
 
+    def trains(self, case):
+        """Whether a preset of little memory trains at all."""
+        for name in ("device", "dgl", "pyg"):
+            try:
+                self.run(case, self.program, "train", self.store(case), *case.job(), *case.flags(), "--epochs", 1, "--plan", name,
+                         "--run", self.place(case) / "tried", "--overwrite")  # fmt: skip
+                return True
+            except Failed as failure:
+                if failure.code != REFUSED:
+                    return True
+        return False
+
     def in_turns(self, case, profile, chosen, rounds):
         """The epochs of all plans that differ, and the key of each way's plan among them."""
         plans, keys = distinct(self.presets(case, profile), chosen)
@@ -307,7 +320,7 @@ def row_of(bench, case):
     try:
         return row | measured(bench, case)
     except Failed as failure:
-        return row | {"regret": None, "failed": str(failure)}
+        return row | {"regret": None, ("failed" if bench.trains(case) else "nothing_trains"): str(failure)}
 
 
 def spread_of(values):
@@ -321,6 +334,7 @@ def is_cheap(row):
 
 
 def summary(rows):
+    rows = [row for row in rows if "nothing_trains" not in row]
     done = [row for row in rows if row["regret"] is not None]
     regrets = {key: [row[key] for row in done if key in row] for key in WAYS.values()}
     return {

@@ -174,10 +174,11 @@ REGRETS = {"regret": "autotune", "regret_baseline": "earlier build", "regret_ran
 
 
 def regret(record: Record) -> Table:
-    ways = [key for key in REGRETS if any(key in row for row in record["rows"])]
+    counted = [row for row in record["rows"] if "nothing_trains" not in row]
+    ways = [key for key in REGRETS if any(key in row for row in counted)]
     groups: dict[str, list[Record]] = {}
     for key in ("device", "model"):
-        for row in record["rows"]:
+        for row in counted:
             groups.setdefault(row[key], []).append(row)
 
     def spread(values: list[float]) -> str:
@@ -191,7 +192,7 @@ def regret(record: Record) -> Table:
         return [name, str(len(rows)), str(len(rows) - len(done)), within, *(spread([row[way] for row in done if way in row]) for way in ways)]
 
     return Table(["device or model", "cases", "failed", "regret at most 2 %", *(REGRETS[way] for way in ways)],
-                 [cells(*group) for group in [*groups.items(), ("all", record["rows"])]])
+                 [cells(*group) for group in [*groups.items(), ("all", counted)]])
 
 
 def training(record: Record) -> Table:
