@@ -9,7 +9,6 @@ that is limited to one core (taskset), `gnomon explore --set machine.cpu.cores=2
 Rows hold seconds: predicted for two cores with the half width of the 95 % interval, measured on two cores, and, as "kept_s", what the
 profile predicts for one. Nothing is fitted. Stores under build/first_contact are reused."""
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -65,12 +64,8 @@ def summary(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
-    parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(first_contact.GRAPHS))
+    parser = first_contact.parser_of(__doc__, "cores.json")
     parser.add_argument("--plans", default="device,gnomon,salient")
-    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/cores.json")
     options = parser.parse_args()
     rows = []
     for name in options.graphs:

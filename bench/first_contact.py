@@ -96,14 +96,20 @@ def summary(rows):
     }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(notes, record):
+    """The command line of a bench on these graphs."""
+    parser = argparse.ArgumentParser(description=notes, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(GRAPHS))
+    parser.add_argument("--output", type=Path, default=ROOT / "bench/results" / record)
+    return parser
+
+
+def main():
+    parser = parser_of(__doc__, "first_contact.json")
     parser.add_argument("--plans", default="device,gnomon,salient")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/first_contact.json")
     options = parser.parse_args()
     rows = []
     for name in options.graphs:

@@ -10,7 +10,6 @@ root mean square errors of the logarithm of each stage's time in held-out runs a
 The history is kept in build/history_cache, which is removed first; with --learn-again it is learned from as it is. The number and
 depth of the trees were chosen by these rows. Stores under build/first_contact are reused."""
 
-import argparse
 import json
 import os
 import shutil
@@ -40,15 +39,11 @@ def run_graph(options, name):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
-    parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(first_contact.GRAPHS))
+    parser = first_contact.parser_of(__doc__, "lessons.json")
     parser.add_argument("--learn-again", action="store_true")
-    parser.add_argument("--output", type=Path, default=ROOT / "bench/results/lessons.json")
     options = parser.parse_args()
     cache = ROOT / "build/history_cache"
-    os.environ["GNOMON_CACHE"] = str(cache)
+    os.environ |= {"GNOMON_CACHE": str(cache), "GNOMON_HISTORY": "on"}
     if not options.learn_again:
         shutil.rmtree(cache, ignore_errors=True)
         for name in options.graphs:

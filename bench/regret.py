@@ -21,14 +21,12 @@ mean of both. It is negative where the plan was faster than the selected one. "b
 rounds. Seconds are medians of epochs; profile_s and tune_s are what autotune reports.
 
 Emulated devices have the bandwidth and memory that they are named by, and compute on the host's cores. Stores under build/regret
-are reused; FILE's rows of other cases are kept. No command learns from earlier runs: their history is removed. --cases selects by
+are reused; FILE's rows of other cases are kept. No command learns from earlier runs. --cases selects by
 parts of the names that --list prints."""
 
 import argparse
 import json
 import math
-import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -69,7 +67,6 @@ DEVICES = {
 WAYS = {"autotune": "regret", "baseline": "regret_baseline", "random": "regret_random", "full": "regret_full",
         "predicted": "regret_predicted"}  # fmt: skip
 EXACT = {"order", "bits"}
-CACHE = ROOT / "build/regret/cache"
 SLOW = 2  # times the fastest prediction, beyond which a preset is not run
 GOOD = 0.02
 COMMAND_LIMIT_S = 1200
@@ -140,10 +137,8 @@ class Bench:
     def run(self, case, program, *arguments):
         """The JSON that a command prints, if it does. Throws Failed."""
         command = [str(word) for word in [*DEVICES[case.device][0], program, *arguments]]
-        shutil.rmtree(CACHE / "history", ignore_errors=True)
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_LIMIT_S, check=False,
-                                  env=os.environ | {"GNOMON_CACHE": str(CACHE)})
+            done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_LIMIT_S, check=False)
         except subprocess.TimeoutExpired as expired:
             raise Failed(1, f"gnomon {arguments[0]}: exceeded {COMMAND_LIMIT_S} s") from expired
         if done.returncode != 0:

@@ -21,6 +21,7 @@
 # those of a rehearsal.
 set -uo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export GNOMON_HISTORY=off # no prediction learns from the runs that it is held against
 readonly kit phase=${1:?which phase} rehearse=${GNOMON_REHEARSE:-}
 readonly scale=${SCALE:-$([[ $rehearse ]] && echo 12 || echo 21)} dir=${GNOMON_GPU_DIR:-/tmp/gnomon-gpu}
 readonly store=${GNOMON_GPU_STORE:-/tmp/gnomon-rmat$scale} device=$([[ $rehearse ]] && echo emulated:aws-g5.2xlarge || echo gpu)
