@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace gnomon::base {
 
@@ -20,5 +21,19 @@ struct UserCache {
 
 /// The cache that the environment names. Without GNOMON_CACHE, XDG_CACHE_HOME and HOME there is none.
 UserCache user_cache();
+
+/// Whether an environment variable is set to "off" or to an empty value.
+bool is_turned_off(const char* variable);
+
+/// The .json files of a directory, sorted; none if there is no directory.
+std::vector<std::filesystem::path> documents_in(const std::filesystem::path& directory);
+
+/// Removes a document, and returns whether there was one: another process may have removed it. Throws Failure
+/// if it cannot be removed.
+bool remove_document(const std::filesystem::path& file);
+
+/// Removes all documents of a directory, and what killed processes left of unfinished ones. Returns the
+/// number of documents. Throws Failure if one cannot be removed.
+int remove_documents(const std::filesystem::path& directory);
 
 }  // namespace gnomon::base

@@ -43,30 +43,6 @@ StoreEntry entry_of(const fs::path& file) {
   return entry;
 }
 
-/// The files of the store's documents; empty if there is no directory.
-std::vector<fs::path> documents_in(const fs::path& directory) {
-  std::vector<fs::path> files;
-  std::error_code absent;
-  for (auto entry = fs::directory_iterator(directory, absent); !absent && entry != fs::directory_iterator();
-       entry.increment(absent)) {
-    if (entry->path().extension() == ".json") {
-      files.push_back(entry->path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-/// Whether there was such a file.
-bool remove_document(const fs::path& file) {
-  std::error_code failed;
-  const bool removed = fs::remove(file, failed);
-  if (failed) {
-    throw base::Failure(file.string(), "cannot be removed: " + failed.message());
-  }
-  return removed;
-}
-
 }  // namespace
 
 MachineStore::MachineStore() {
@@ -92,7 +68,7 @@ StoreEntry MachineStore::find(const MachineKey& key) const {
 
 std::vector<StoreEntry> MachineStore::list() const {
   std::vector<StoreEntry> entries;
-  for (const auto& file : documents_in(directory_)) {
+  for (const auto& file : base::documents_in(directory_)) {
     entries.push_back(entry_of(file));
   }
   return entries;
@@ -124,24 +100,12 @@ int MachineStore::forget(const MachineKey& key) const {
   for (const auto& entry : list()) {
     const bool is_its = entry.machine && is_same_machine(*entry.machine->key, key, /*any_gpu=*/true);
     if (is_its || entry.file == file_of(key)) {
-      count += remove_document(entry.file) ? 1 : 0;
+      count += base::remove_document(entry.file) ? 1 : 0;
     }
   }
   return count;
 }
 
-int MachineStore::forget_all() const {
-  int count = 0;
-  std::error_code absent;
-  for (const auto& entry : fs::directory_iterator(directory_, absent)) {
-    if (entry.path().filename().string().find(".json.tmp-") != std::string::npos) {  // of a killed process
-      fs::remove(entry.path(), absent);
-    }
-  }
-  for (const auto& file : documents_in(directory_)) {
-    count += remove_document(file) ? 1 : 0;
-  }
-  return count;
-}
+int MachineStore::forget_all() const { return base::remove_documents(directory_); }
 
 }  // namespace gnomon::profiles

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/fixtures/temporary_directory.h"
 #include "tests/fixtures/variable.h"
 
 namespace gnomon::base {
@@ -31,6 +32,21 @@ TEST(UserCache, CanBeOff) {
     EXPECT_TRUE(user_cache().is_off);
     EXPECT_EQ(user_cache().directory, "");
   }
+}
+
+TEST(UserCache, ItsDocumentsAreListedAndRemoved) {
+  const test::TemporaryDirectory here;
+  EXPECT_TRUE(documents_in(here / "absent").empty());
+  here.write("b.json", "{}");
+  here.write("a.json", "{}");
+  here.write("c.json.tmp-17", "{");
+  here.write("notes.txt", "mine");
+  EXPECT_EQ(documents_in(here.path()),
+            (std::vector<std::filesystem::path>{here / "a.json", here / "b.json"}));
+  EXPECT_TRUE(remove_document(here / "a.json"));
+  EXPECT_FALSE(remove_document(here / "a.json"));
+  EXPECT_EQ(remove_documents(here.path()), 1);
+  EXPECT_EQ(here.names(), std::vector<std::string>{"notes.txt"});
 }
 
 }  // namespace
