@@ -62,7 +62,7 @@ std::vector<DeviceLessons> lessons_by_device(const std::vector<tuner::Outcomes>&
       }
     }
     of_device.graphs = std::ssize(graphs);
-    of_device.stages = tuner::lessons_of(history, machine, kind, tuner::HoldOut::graphs);
+    of_device.stages = tuner::lessons_of(history, machine, kind);
     if (of_device.runs > 0) {
       devices.push_back(std::move(of_device));
     }
@@ -88,7 +88,7 @@ std::string text_of(const DeviceLessons& lessons) {
 void print_history(const HistoryFlags& flags) {
   const tuner::History history;
   if (history.directory().empty()) {
-    throw base::InputError("history", base::user_cache().why_none);
+    throw base::InputError("history", history.why_none());
   }
   if (flags.forget) {
     std::cout << "removed " << format_counted(history.forget(), "run", "runs") << " from "

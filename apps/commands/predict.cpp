@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -23,18 +22,8 @@ struct PredictFlags {
   std::string embeddings;
 };
 
-/// Classes are written as CSV, whatever the file is called.
-void check_is_csv(const std::string& file) {
-  const auto extension = std::filesystem::path(file).extension().string();
-  for (const char* other : {".parquet", ".feather", ".npy", ".npz", ".json", ".pt"}) {
-    if (extension == other) {
-      throw base::InputError("--output", file + ": classes are written as CSV; name a .csv file");
-    }
-  }
-}
-
 void predict(const PredictFlags& options) {
-  check_is_csv(options.output);
+  tuner::check_is_csv("--output", options.output);
   if (options.output.empty() && options.logits.empty() && options.embeddings.empty()) {
     throw base::InputError("nothing to write; give -o FILE, --logits FILE or --embeddings FILE");
   }

@@ -143,6 +143,11 @@ TEST_F(ComputeCommands, SeveralDevicesAreRefusedWhereTheyAreNotExecuted) {
                  "--peer-link: \"fast\" is not a bandwidth; use a number as in 12GB/s");
 }
 
+TEST_F(ComputeCommands, PredictedClassesAreWrittenAsCsvOnly) {
+  expect_refused({"train", "tiny", "--predictions", "x.parquet"},
+                 "--predictions: x.parquet: classes are written as CSV; name a .csv file");
+}
+
 TEST_F(ComputeCommands, CompareRunsPresetsOfSeveralDevices) {
   auto words = with_job(
       emulated({"compare", "tiny", "--plans", "quiver,dsp,gnnlab,dgl-uva", "--epochs", "2", "--rounds", "1",

@@ -2,13 +2,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <system_error>
+#include <utility>
 
-#include "base/error.h"
+#include "base/user_cache.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -24,34 +23,18 @@ std::string new_name() {
   return name;
 }
 
-/// Whether there was such a file: another process may have removed it.
-bool remove_file(const fs::path& file) {
-  std::error_code failed;
-  const bool removed = fs::remove(file, failed);
-  if (failed) {
-    throw base::Failure(file.string(), "cannot be removed: " + failed.message());
-  }
-  return removed;
-}
-
 }  // namespace
 
-std::vector<fs::path> History::files() const {
-  std::vector<fs::path> files;
-  std::error_code absent;
-  for (auto entry = fs::directory_iterator(directory_, absent); !absent && entry != fs::directory_iterator();
-       entry.increment(absent)) {
-    if (entry->path().extension() == ".json") {
-      files.push_back(entry->path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
+History::History() {
+  auto cache = base::user_cache();
+  const bool is_off = base::is_turned_off("GNOMON_HISTORY");
+  directory_ = is_off ? fs::path() : cache.of("history");
+  why_none_ = is_off ? "GNOMON_HISTORY is off" : std::move(cache.why_none);
 }
 
 std::vector<Outcomes> History::read() const {
   std::vector<Outcomes> all;
-  for (const auto& file : files()) {
+  for (const auto& file : base::documents_in(directory_)) {
     try {
       auto outcomes = base::read_document<Outcomes>(file);
       check(outcomes, file.string());
@@ -66,14 +49,14 @@ std::vector<Outcomes> History::read() const {
 
 std::string History::add(const Outcomes& outcomes) const {
   if (directory_.empty()) {
-    return "there is no cache";
+    return why_none_;
   }
   try {
     fs::create_directories(directory_);
     base::write_document(directory_ / new_name(), outcomes);
-    const auto kept = files();
+    const auto kept = base::documents_in(directory_);
     for (std::size_t i = 0; i + max_runs < kept.size(); ++i) {
-      remove_file(kept[i]);
+      base::remove_document(kept[i]);
     }
     return "";
   } catch (const std::exception& error) {
@@ -81,12 +64,6 @@ std::string History::add(const Outcomes& outcomes) const {
   }
 }
 
-int History::forget() const {
-  int count = 0;
-  for (const auto& file : files()) {
-    count += remove_file(file) ? 1 : 0;
-  }
-  return count;
-}
+int History::forget() const { return base::remove_documents(directory_); }
 
 }  // namespace gnomon::tuner

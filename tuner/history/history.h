@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/user_cache.h"
 #include "tuner/history/outcomes.h"
 
 namespace gnomon::tuner {
@@ -17,12 +17,16 @@ class History {
   /// The newest that are kept.
   static constexpr std::size_t max_runs = 300;
 
-  /// The history in the user's cache; without one it keeps nothing.
-  History() : History(base::user_cache().of("history")) {}
+  /// The history in the user's cache. Without one, or if the environment variable GNOMON_HISTORY is "off" or
+  /// empty, it keeps nothing.
+  History();
   /// A history in this directory, which need not exist; empty: keeps nothing.
   explicit History(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
+  /// Empty if nothing is kept.
   const std::filesystem::path& directory() const { return directory_; }
+  /// Why there is no directory, as one line.
+  const std::string& why_none() const { return why_none_; }
 
   /// All outcomes, the oldest first. Documents that are damaged, or of other predictions_version, are left
   /// out.
@@ -36,8 +40,8 @@ class History {
   int forget() const;
 
  private:
-  std::vector<std::filesystem::path> files() const;
   std::filesystem::path directory_;
+  std::string why_none_ = "there is no cache";
 };
 
 }  // namespace gnomon::tuner

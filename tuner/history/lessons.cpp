@@ -9,6 +9,7 @@
 
 #include "base/student_t.h"
 #include "tuner/models/boosted_trees.h"
+#include "tuner/surrogate/learned.h"
 #include "tuner/verify/correction.h"
 
 namespace gnomon::tuner {
@@ -109,12 +110,10 @@ struct Errors {
   int rows = 0;
 };
 
-/// Of each held-out group.
-std::map<std::string, Errors> held_out_errors(const std::vector<Row>& rows, HoldOut hold_out,
+/// Of each held-out group: a graph, or with `of_graph` a run on it.
+std::map<std::string, Errors> held_out_errors(const std::vector<Row>& rows,
                                               const std::optional<std::string>& of_graph) {
-  const auto group_of = [&](const Row& row) {
-    return hold_out == HoldOut::graphs ? row.graph : std::to_string(row.run);
-  };
+  const auto group_of = [&](const Row& row) { return of_graph ? std::to_string(row.run) : row.graph; };
   std::map<std::string, Errors> errors;
   for (const auto& row : rows) {
     if (row.is_own && (!of_graph || row.graph == *of_graph)) {
@@ -174,9 +173,9 @@ bool helps(const std::map<std::string, Errors>& groups) {
   return mean > base::student_t_975(std::ssize(groups) - 1) * std::sqrt(squares / (count - 1) / count);
 }
 
-StageLesson lesson_of(const std::vector<Row>& rows, const CorrectedStage& stage, HoldOut hold_out,
-                      const std::optional<std::string>& of_graph) {
-  const auto groups = held_out_errors(rows, hold_out, of_graph);
+StageLesson lesson_of(const std::vector<Row>& rows, const CorrectedStage& stage,
+                      const std::optional<std::string>& of_graph = {}) {
+  const auto groups = held_out_errors(rows, of_graph);
   StageLesson lesson;
   lesson.stage = schedule::name_of(stage.stage);
   lesson.groups = std::ssize(groups);
@@ -236,13 +235,12 @@ void add_corrections(const std::vector<Row>& rows, const CorrectedStage& stage, 
 }  // namespace
 
 std::vector<StageLesson> lessons_of(const std::vector<Outcomes>& history, const profiles::MachineKey& machine,
-                                    plan::DeviceKind device, HoldOut hold_out,
-                                    const std::optional<std::string>& of_graph) {
+                                    plan::DeviceKind device) {
   std::vector<StageLesson> lessons;
   for (const auto& stage : corrected_stages) {
     const auto rows = rows_of(history, stage, machine, device);
     if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_own; })) {
-      lessons.push_back(lesson_of(rows, stage, hold_out, of_graph));
+      lessons.push_back(lesson_of(rows, stage));
     }
   }
   return lessons;
@@ -256,11 +254,8 @@ std::optional<profiles::LearnedCorrections> learned_corrections(const std::vecto
   profiles::LearnedCorrections learned;
   for (const auto& stage : corrected_stages) {
     const auto rows = rows_of(history, stage, machine, device);
-    const bool is_known = std::any_of(rows.begin(), rows.end(),
-                                      [&](const Row& row) { return row.is_own && row.graph == graph; });
-    const auto by_runs = is_known ? lesson_of(rows, stage, HoldOut::runs, graph) : StageLesson{};
-    const auto lesson =
-        by_runs.groups >= min_lessons ? by_runs : lesson_of(rows, stage, HoldOut::graphs, std::nullopt);
+    const auto by_runs = lesson_of(rows, stage, graph);
+    const auto lesson = by_runs.groups >= min_lessons ? by_runs : lesson_of(rows, stage);
     if (lesson.helps) {
       add_corrections(rows, stage, lesson, profile, learned);
     }

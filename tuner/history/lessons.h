@@ -14,10 +14,6 @@
 
 namespace gnomon::tuner {
 
-/// What is held out together when the gain of a correction is judged: all runs on a graph, to predict other
-/// graphs, or each run, to predict more runs on the same graph.
-enum class HoldOut : std::uint8_t { graphs, runs };
-
 /// How well a stage is predicted with corrections that were learned from other runs.
 struct StageLesson {
   std::string stage;
@@ -44,14 +40,13 @@ struct StageLesson {
 inline constexpr std::int64_t min_lessons = 5;
 
 /// Cross-validates corrections of each stage, learned by boosted trees (XGBoost) from outcomes, in up to five
-/// folds of this machine's outcomes on such a device. Other machines' outcomes are always learned from, never
-/// held out. `of_graph`: only runs on this graph (graph_of) are held out. Stages without rows have no lesson.
+/// folds of graphs, with this machine's outcomes on such a device. Other machines' outcomes are always
+/// learned from, never held out. Stages without rows have no lesson.
 std::vector<StageLesson> lessons_of(const std::vector<Outcomes>& history, const profiles::MachineKey& machine,
-                                    plan::DeviceKind device, HoldOut hold_out,
-                                    const std::optional<std::string>& of_graph = {});
+                                    plan::DeviceKind device);
 
-/// The corrections for this profile's job by the lessons that help: of runs if the graph has been trained
-/// on before, otherwise of graphs. None if none helps.
+/// The corrections for this profile's job by the lessons that help. Where there are at least min_lessons runs
+/// on its graph, single runs on it are held out instead of graphs. None if none helps.
 std::optional<profiles::LearnedCorrections> learned_corrections(const std::vector<Outcomes>& history,
                                                                 const profiles::MachineKey& machine,
                                                                 const profiles::Profile& profile);

@@ -38,11 +38,6 @@ std::vector<std::pair<std::string, double>> workload_inputs(const profiles::Prof
   return inputs;
 }
 
-std::string graph_of(const profiles::WorkloadProfile& workload) {
-  return workload.graph + ", " + std::to_string(workload.vertices) + " vertices, " +
-         std::to_string(workload.edges) + " edges";
-}
-
 Outcomes outcomes_of(const std::vector<RealRun>& runs, const profiles::Profile& profile,
                      const profiles::MachineKey& machine, sim::Simulator& simulator) {
   auto as_measured = profile;

@@ -41,7 +41,7 @@ struct Outcomes {
   int predictions = predictions_version;
   profiles::MachineKey machine;
   plan::DeviceKind device = plan::DeviceKind::host;
-  std::string graph;                  ///< name and size
+  std::string graph;                  ///< graph_of() in tuner/surrogate/learned.h
   std::vector<std::string> inputs{};  ///< names of `values`
   std::vector<double> values{};       ///< workload_inputs() of the profile
   std::vector<PlanOutcome> plans{};
@@ -61,9 +61,6 @@ struct Outcomes {
 /// The names and values of what a profile says of job, graph and machine (learned_inputs() without the plan),
 /// and the times of its stages with the relative half widths of their intervals.
 std::vector<std::pair<std::string, double>> workload_inputs(const profiles::Profile& profile);
-
-/// The graph's name and size.
-std::string graph_of(const profiles::WorkloadProfile& workload);
 
 /// The outcomes of real runs of the job that `profile` was measured for, predicted without its corrections.
 /// Runs of one plan are compared together; plans of which nothing can be said are left out.

@@ -149,6 +149,7 @@ void write_outputs(const graph::Graph& graph, const TrainingRun& run, TrainingRe
 }  // namespace
 
 void check_training(const graph::Graph& graph, const TrainingRun& run) {
+  check_is_csv("--predictions", run.predictions);
   refuse_without_effect(run);
   const auto options = options_of(run);
   runtime::check_options(graph, options);
@@ -207,6 +208,15 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run) {
   }
   write_outputs(graph, run, result);
   return result;
+}
+
+void check_is_csv(const std::string& option, const std::filesystem::path& file) {
+  const auto extension = file.extension().string();
+  for (const char* other : {".parquet", ".feather", ".npy", ".npz", ".json", ".pt"}) {
+    if (extension == other) {
+      throw base::InputError(option, file.string() + ": classes are written as CSV; name a .csv file");
+    }
+  }
 }
 
 void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,

@@ -81,6 +81,10 @@ TrainingResult run_training(const graph::Graph& graph, const TrainingRun& run);
 void write_predictions(const std::filesystem::path& file, const graph::Graph& graph,
                        const nn::PredictedClasses& predicted);
 
+/// Throws InputError, which names the option, if a file of predicted classes has an extension of another
+/// format than CSV.
+void check_is_csv(const std::string& option, const std::filesystem::path& file);
+
 /// The document "gnomon.training/1".
 base::Json to_document(const TrainingResult& result);
 

@@ -181,13 +181,17 @@ std::vector<double> learned_inputs(const profiles::Profile& profile, const plan:
   return inputs;
 }
 
+std::string graph_of(const profiles::WorkloadProfile& workload) {
+  return workload.graph + ", " + std::to_string(workload.vertices) + " vertices, " +
+         std::to_string(workload.edges) + " edges";
+}
+
 LearnedSample sample_of(const profiles::Profile& profile, const plan::Plan& plan,
                         const sim::Prediction& prediction) {
   const auto& memory = prediction.memory;
   const auto& workload = profile.workload;
-  const auto graph = workload.graph + ", " + std::to_string(workload.vertices) + " vertices, " +
-                     std::to_string(workload.edges) + " edges";
-  return {graph, learned_inputs(profile, plan), static_cast<double>(workload.batches) / prediction.epoch_s,
+  return {graph_of(workload), learned_inputs(profile, plan),
+          static_cast<double>(workload.batches) / prediction.epoch_s,
           plan::has_link(profile.machine.device.kind) ? memory.device.total() : memory.host.total()};
 }
 

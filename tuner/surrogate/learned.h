@@ -24,9 +24,12 @@ namespace gnomon::tuner {
 std::vector<std::string> learned_input_names();
 std::vector<double> learned_inputs(const profiles::Profile& profile, const plan::Plan& plan);
 
+/// The graph's name and size.
+std::string graph_of(const profiles::WorkloadProfile& workload);
+
 /// A plan on a workload, and its prediction.
 struct LearnedSample {
-  std::string graph;  ///< name and size; samples of one graph are held out together
+  std::string graph;  ///< graph_of(); samples of one graph are held out together
   std::vector<double> inputs;
   double batches_per_s = 0;
   double memory_bytes = 0;  ///< at the peak: of a GPU, or of the host if there is none

@@ -7,6 +7,7 @@
 
 #include "tests/fixtures/keyed_machine.h"
 #include "tests/fixtures/temporary_directory.h"
+#include "tests/fixtures/variable.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -61,6 +62,15 @@ TEST_F(HistoryTest, KeepsTheNewest) {
   EXPECT_EQ(read.back().graph, std::to_string(count - 1));
   EXPECT_EQ(history_.forget(), static_cast<int>(History::max_runs));
   EXPECT_THAT(history_.read(), IsEmpty());
+}
+
+TEST_F(HistoryTest, CanBeTurnedOffAlone) {
+  const test::Variable cache("GNOMON_CACHE", place_.path().string());
+  EXPECT_EQ(History().directory(), place_.path() / "history");
+  const test::Variable off("GNOMON_HISTORY", "off");
+  EXPECT_EQ(History().directory(), "");
+  EXPECT_EQ(History().add(outcomes_of_graph("a")), "GNOMON_HISTORY is off");
+  EXPECT_THAT(History().read(), IsEmpty());
 }
 
 TEST_F(HistoryTest, SaysWhyNothingIsKept) {

@@ -9,6 +9,7 @@
 
 #include "tests/fixtures/keyed_machine.h"
 #include "tests/fixtures/profiles.h"
+#include "tuner/surrogate/learned.h"
 
 namespace gnomon::tuner {
 namespace {
@@ -58,7 +59,7 @@ double slower_if_crowded(const plan::Regime& regime) { return regime.is_crowded 
 TEST(Lessons, ALastingErrorIsCorrectedOnAnotherGraph) {
   std::mt19937 random(1);
   const auto history = history_of(8, 2, random, 0.03, slower_if_crowded);
-  const auto lessons = lessons_of(history, test::some_key(), DeviceKind::host, HoldOut::graphs);
+  const auto lessons = lessons_of(history, test::some_key(), DeviceKind::host);
   ASSERT_EQ(lessons.size(), 1U);
   EXPECT_EQ(lessons[0].stage, "train");
   EXPECT_EQ(lessons[0].rows, 32);
@@ -82,7 +83,7 @@ TEST(Lessons, ChanceTeachesNothing) {
   for (unsigned seed = 1; seed <= 60; ++seed) {
     std::mt19937 random(seed);
     const auto history = history_of(7, 1, random, 0.1, [](const plan::Regime&) { return 0.0; });
-    const auto lessons = lessons_of(history, test::some_key(), DeviceKind::host, HoldOut::graphs);
+    const auto lessons = lessons_of(history, test::some_key(), DeviceKind::host);
     alarms += lessons.at(0).helps ? 1 : 0;
   }
   EXPECT_LE(alarms, 5) << "of 60 seeds from 1 on; at most 1.5 are expected";
@@ -94,13 +95,13 @@ TEST(Lessons, AreJudgedByRunsOnThisMachineAndDeviceOnly) {
   for (auto& outcomes : history) {
     outcomes.machine.cpu = "another";
   }
-  EXPECT_THAT(lessons_of(history, test::some_key(), DeviceKind::host, HoldOut::graphs), IsEmpty());
+  EXPECT_THAT(lessons_of(history, test::some_key(), DeviceKind::host), IsEmpty());
   EXPECT_FALSE(learned_corrections(history, test::some_key(), profile_of_graph(20)).has_value());
   for (auto& outcomes : history) {
     outcomes.machine = test::some_key();
     outcomes.device = DeviceKind::emulated;
   }
-  EXPECT_THAT(lessons_of(history, test::some_key(), DeviceKind::host, HoldOut::graphs), IsEmpty());
+  EXPECT_THAT(lessons_of(history, test::some_key(), DeviceKind::host), IsEmpty());
 }
 
 TEST(Lessons, NeedFiveGraphs) {
@@ -127,7 +128,7 @@ TEST(Lessons, OutcomesWithOtherInputsAreReadByName) {
     std::swap(outcomes.values.front(), outcomes.values.back());
     outcomes.inputs[3] = "forgotten";
   }
-  EXPECT_TRUE(lessons_of(history, test::some_key(), DeviceKind::host, HoldOut::graphs).at(0).helps);
+  EXPECT_TRUE(lessons_of(history, test::some_key(), DeviceKind::host).at(0).helps);
 }
 
 // A run that was disturbed says little.
@@ -139,7 +140,7 @@ TEST(Lessons, UncertainRatiosAreLeftOut) {
       plan.stages.train->standard_error = 0.5 * plan.stages.train->ratio;
     }
   }
-  EXPECT_THAT(lessons_of(history, test::some_key(), DeviceKind::host, HoldOut::graphs), IsEmpty());
+  EXPECT_THAT(lessons_of(history, test::some_key(), DeviceKind::host), IsEmpty());
 }
 
 }  // namespace

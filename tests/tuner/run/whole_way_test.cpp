@@ -24,6 +24,7 @@
 #include "tuner/run/training.h"
 #include "tuner/run/validation.h"
 #include "tuner/surrogate/forecasts.h"
+#include "tuner/surrogate/learned.h"
 #include "tuner/surrogate/samples.h"
 #include "tuner/tune.h"
 
